@@ -1,0 +1,413 @@
+#include "events/trace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY  // for a checksum state on the stack
+#include <xxhash.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "events/contract.h"
+
+namespace blackout {
+
+namespace {
+
+// A trace refers to sites and wheres by numbers that its writer hands out one by one, so a
+// number far beyond the count so far is damage, and the tables stay as small as the file.
+constexpr std::size_t kMaxStride = 1 << 16;
+constexpr std::size_t kMaxPathLength = 4096;
+
+// Reads the fields of a payload in order; every read is bounded, and the first one that
+// does not fit makes all later ones empty.
+class Fields {
+ public:
+  explicit Fields(std::string_view bytes) : rest_(bytes) {}
+
+  template <class T>
+  T number() {
+    T v{};
+    if (rest_.size() < sizeof v) {
+      ok_ = false;
+      return v;
+    }
+    std::memcpy(&v, rest_.data(), sizeof v);
+    rest_.remove_prefix(sizeof v);
+    return v;
+  }
+  std::string text() {
+    std::size_t end = rest_.find('\0');
+    if (end == std::string_view::npos) {
+      ok_ = false;
+      return {};
+    }
+    std::string s(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return s;
+  }
+  std::size_t left() const { return rest_.size(); }
+  bool ok() const { return ok_; }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+template <class T>
+void put(std::string& out, T v) {
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
+}
+void putText(std::string& out, std::string_view s) {
+  out.append(s.substr(0, s.find('\0')));
+  out.push_back('\0');
+}
+
+bool isSiteKind(std::uint8_t k) { return !nameOf(static_cast<SiteKind>(k)).empty(); }
+
+}  // namespace
+
+std::string_view nameOf(SiteKind k) {
+  switch (k) {
+#define BLACKOUT_SITE(code, Name, text, Class) \
+  case SiteKind::Name:                         \
+    return text;
+#include "events/site_kinds.def"
+#undef BLACKOUT_SITE
+  }
+  return {};
+}
+
+std::string encodeSite(const Site& site) {
+  std::string out;
+  put<std::uint64_t>(out, site.id);
+  put<std::uint16_t>(out, site.size);
+  put<std::uint8_t>(out, static_cast<std::uint8_t>(site.kind));
+  put<std::uint8_t>(out, site.atomic ? BLACKOUT_SITE_ATOMIC : 0);
+  std::uint32_t count = 0;
+  for (const Source& s : site.sources) count += static_cast<std::uint32_t>(s.chain.size());
+  put<std::uint32_t>(out, count);
+  for (const Source& s : site.sources) {
+    for (std::size_t i = 0; i < s.chain.size(); ++i) {
+      const Place& p = s.chain[i];
+      put<std::uint64_t>(out, i == 0 ? s.id : 0);
+      put<std::uint32_t>(out, p.line);
+      put<std::uint32_t>(out, p.column);
+      put<std::uint32_t>(out, p.discriminator);
+      put<std::uint32_t>(out, i == 0 ? BLACKOUT_PLACE_SOURCE : 0);
+      putText(out, p.function);
+      putText(out, p.file);
+    }
+  }
+  putText(out, site.type);
+  return out;
+}
+
+Result<Site> decodeSite(std::string_view payload) {
+  Fields in(payload);
+  Site site;
+  site.id = in.number<std::uint64_t>();
+  site.size = in.number<std::uint16_t>();
+  auto kind = in.number<std::uint8_t>();
+  site.atomic = (in.number<std::uint8_t>() & BLACKOUT_SITE_ATOMIC) != 0;
+  auto count = in.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
+    auto id = in.number<std::uint64_t>();
+    Place p;
+    p.line = in.number<std::uint32_t>();
+    p.column = in.number<std::uint32_t>();
+    p.discriminator = in.number<std::uint32_t>();
+    auto flags = in.number<std::uint32_t>();
+    p.function = in.text();
+    p.file = in.text();
+    if (!in.ok()) break;
+    if ((flags & BLACKOUT_PLACE_SOURCE) != 0 || site.sources.empty()) site.sources.push_back({id, {}});
+    site.sources.back().chain.push_back(std::move(p));
+  }
+  site.type = in.text();
+  if (!in.ok() || !isSiteKind(kind)) return fail("a site record is damaged");
+  site.kind = static_cast<SiteKind>(kind);
+  return site;
+}
+
+std::string encodeModule(const LoadedModule& module) {
+  std::string out;
+  put<std::uint64_t>(out, module.begin);
+  put<std::uint64_t>(out, module.end);
+  putText(out, module.path);
+  return out;
+}
+
+struct Trace::Mapping {
+  void* base = nullptr;
+  std::size_t size = 0;
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    if (base != nullptr) munmap(base, size);
+  }
+};
+
+Trace::Trace() = default;
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+tl::unexpected<Error> Trace::damaged(EventNo n, std::string_view what) const {
+  return fail(fmt::format("{}: the trace is damaged at event {} ({}); record it again", name_, n, what));
+}
+
+Result<Trace> Trace::open(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  struct stat st{};
+  if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    ::close(fd);
+    return fail(fmt::format("{}: not a file; name a trace that 'blackout record' wrote", path));
+  }
+  Trace trace;
+  trace.name_ = path;
+  trace.mapping_ = std::make_unique<Mapping>();
+  trace.mapping_->size = static_cast<std::size_t>(st.st_size);
+  if (st.st_size > 0) {
+    void* base = mmap(nullptr, trace.mapping_->size, PROT_READ, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+      int error = errno;
+      ::close(fd);
+      return fail(fmt::format("{}: can't be mapped: {}", path, std::strerror(error)));
+    }
+    trace.mapping_->base = base;
+    trace.bytes_ = {static_cast<const std::byte*>(base), trace.mapping_->size};
+  }
+  ::close(fd);
+  if (auto loaded = trace.load(); !loaded) return tl::unexpected(loaded.error());
+  return trace;
+}
+
+Result<Trace> Trace::fromBytes(std::span<const std::byte> bytes, std::string name) {
+  Trace trace;
+  trace.name_ = std::move(name);
+  trace.bytes_ = bytes;
+  if (auto loaded = trace.load(); !loaded) return tl::unexpected(loaded.error());
+  return trace;
+}
+
+Result<void> Trace::load() {
+  if (bytes_.size() < sizeof BLACKOUT_TRACE_MAGIC - 1 ||
+      std::memcmp(bytes_.data(), BLACKOUT_TRACE_MAGIC, sizeof BLACKOUT_TRACE_MAGIC - 1) != 0)
+    return fail(fmt::format("{}: not a Blackout trace; name a file that 'blackout record' wrote", name_));
+  if (bytes_.size() < BLACKOUT_HEADER_SIZE)
+    return fail(fmt::format("{}: the trace is cut short inside its header; record it again", name_));
+  header_ = reinterpret_cast<const blackout_trace_header*>(bytes_.data());
+  if (header_->version != BLACKOUT_TRACE_VERSION)
+    return fail(fmt::format("{}: a trace of format version {}, this is version {}; record it again", name_,
+                            header_->version, BLACKOUT_TRACE_VERSION));
+  if (header_->header_size != BLACKOUT_HEADER_SIZE || header_->event_size != sizeof(Event) ||
+      (header_->state != BLACKOUT_RECORDING && header_->state != BLACKOUT_SEALED))
+    return fail(fmt::format("{}: the trace's header is damaged; record it again", name_));
+  // A growing trace: all bytes before `committed` were written before it was raised.
+  std::uint64_t committed = __atomic_load_n(&header_->committed, __ATOMIC_ACQUIRE);
+  if (committed % sizeof(Event) != 0 || committed > bytes_.size() - BLACKOUT_HEADER_SIZE)
+    return fail(fmt::format("{}: the trace is cut short: its header promises {} bytes of events, {} are there; "
+                            "record it again",
+                            name_, committed, bytes_.size() - BLACKOUT_HEADER_SIZE));
+  if (committed / sizeof(Event) >= UINT32_MAX)
+    return fail(fmt::format("{}: the trace has more than 4 billion events; record a shorter run", name_));
+  events_ = reinterpret_cast<const Event*>(bytes_.data() + BLACKOUT_HEADER_SIZE);
+  end_ = static_cast<EventNo>(committed / sizeof(Event));
+  if (header_->state == BLACKOUT_SEALED)
+    if (auto ok = checkSeal(); !ok) return ok;
+  return checkEvents();
+}
+
+Result<void> Trace::checkSeal() const {
+  auto broken = [&](std::string_view what) {
+    return fail(fmt::format("{}: the trace is damaged ({}); record it again", name_, what));
+  };
+  std::size_t begin = BLACKOUT_HEADER_SIZE + std::size_t{end_} * sizeof(Event);
+  std::size_t left = bytes_.size() - begin;
+  blackout_trace_seal seal{};
+  if (left < sizeof seal) return broken("its checksums are missing");
+  std::memcpy(&seal, bytes_.data() + begin, sizeof seal);
+  std::size_t eventBytes = std::size_t{end_} * sizeof(Event);
+  std::size_t blocks = (eventBytes + BLACKOUT_SEAL_BLOCK - 1) / BLACKOUT_SEAL_BLOCK;
+  if (seal.magic != BLACKOUT_SEAL_MAGIC || seal.count != blocks || left != sizeof seal + blocks * 8)
+    return broken("its checksums have the wrong size");
+  // The header with a checksum of 0, then the seal.
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  blackout_trace_header copy;
+  std::memcpy(&copy, header_, sizeof copy);
+  copy.checksum = 0;
+  XXH3_64bits_update(&state, &copy, sizeof copy);
+  XXH3_64bits_update(&state, bytes_.data() + sizeof copy, BLACKOUT_HEADER_SIZE - sizeof copy);
+  XXH3_64bits_update(&state, bytes_.data() + begin, left);
+  if (XXH3_64bits_digest(&state) != header_->checksum) return broken("the header's checksum differs");
+  for (std::size_t b = 0; b < blocks; ++b) {
+    std::size_t from = b * BLACKOUT_SEAL_BLOCK;
+    std::size_t size = std::min<std::size_t>(BLACKOUT_SEAL_BLOCK, eventBytes - from);
+    std::uint64_t expected = 0;
+    std::memcpy(&expected, bytes_.data() + begin + sizeof seal + b * 8, 8);
+    if (XXH3_64bits(bytes_.data() + BLACKOUT_HEADER_SIZE + from, size) != expected)
+      return broken(fmt::format("the checksum of events {} to {} differs", from / sizeof(Event),
+                                (from + size) / sizeof(Event)));
+  }
+  return {};
+}
+
+Result<void> Trace::checkPiece(EventNo n) const {
+  const Event& e = events_[n];
+  unsigned len = bytesOf(e);
+  if (len < 1 || len > 8) return damaged(n, "a store of no possible size");
+  if ((e.addr & 7) + len > 8) return damaged(n, "a store across two 8-byte units");
+  if (len < 8 && (e.value >> (8 * len)) != 0) return damaged(n, "a store with more bytes than its size");
+  if ((e.len & BLACKOUT_JOINED) != 0) {
+    // The halves of a 16-byte store: aligned, adjacent, of one thread.
+    const Event* other = n + 1 < end_ ? &events_[n + 1] : nullptr;
+    if (len != 8 || (e.addr & 15) != 0 || other == nullptr || other->kind != e.kind || bytesOf(*other) != 8 ||
+        other->addr != e.addr + 8 || other->thread != e.thread || (other->len & BLACKOUT_JOINED) != 0)
+      return damaged(n, "half of a 16-byte store");
+  }
+  if ((e.len & BLACKOUT_WIDE) != 0 && (n + 1 >= end_ || events_[n + 1].kind != e.kind || events_[n + 1].thread != e.thread))
+    return damaged(n, "a wide store without its next piece");
+  return {};
+}
+
+Result<void> Trace::checkEvents() {
+  sites_.resize(1);
+  wheres_.resize(1);
+  files_.resize(1);
+  sizes_.resize(1);
+  for (EventNo n = 0; n < end_;) {
+    const Event& e = events_[n];
+    EventGroup group = groupOf(e);
+    if (group == EventGroup::None) return damaged(n, fmt::format("no event kind {}", e.kind));
+    if (hasPayload(e) && e.value > std::uint64_t{end_ - n - 1} * sizeof(Event))
+      return damaged(n, "a payload longer than the trace");
+    if (e.where >= wheres_.size()) return damaged(n, "it refers to a place that is not in the trace");
+    lastThread_ = std::max(lastThread_, e.thread);
+    ++eventCount_;
+
+    auto inFile = [&](std::uint64_t bytes) {
+      FileNo f = fileOf(e.addr);
+      return f != 0 && f < files_.size() && offsetOf(e.addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(e.addr);
+    };
+    auto inTable = [&] { return fileOf(e.addr) != 0 && fileOf(e.addr) < files_.size(); };
+    switch (group) {
+      case EventGroup::Store:
+        if (auto ok = checkPiece(n); !ok) return ok;
+        if (!inFile(bytesOf(e))) return damaged(n, "a store outside its file");
+        break;
+      case EventGroup::Load:
+        if (!inTable()) return damaged(n, "a load from no file");
+        break;
+      case EventGroup::Flush:
+        if (!inTable()) return damaged(n, "a flush of no file");
+        break;
+      case EventGroup::Outside:
+      case EventGroup::Fence:
+      case EventGroup::Lock:
+      case EventGroup::Thread:
+      case EventGroup::Control:
+      case EventGroup::Trouble:
+        break;
+      case EventGroup::Sync:
+        if (kindOf(e) != EventKind::SyncStart && !inTable()) return damaged(n, "a sync of no file");
+        break;
+      case EventGroup::Mark:
+        if ((kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) &&
+            (!inTable() || e.value > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr)))
+          return damaged(n, "a range outside any file");
+        break;
+      case EventGroup::Map:
+        if (!inTable()) return damaged(n, "a mapping of no file");
+        if (kindOf(e) == EventKind::Map && e.value != 16) return damaged(n, "a mapping without its address");
+        if (kindOf(e) == EventKind::Unmap && e.value > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr))
+          return damaged(n, "an unmapping past any file");
+        break;
+      case EventGroup::File:
+        if (kindOf(e) == EventKind::FileNew) {
+          if (fileOf(e.addr) != files_.size() || offsetOf(e.addr) != 0 || files_.size() >= BLACKOUT_MAX_FILES)
+            return damaged(n, "a pool file out of turn");
+          if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
+          files_.push_back({fileOf(e.addr), std::string(payload(n)), (e.len & 1) != 0, false, n});
+          sizes_.push_back(0);
+          break;
+        }
+        if (!inTable()) return damaged(n, "no such pool file");
+        if (kindOf(e) == EventKind::FileSize) {
+          if (e.value > BLACKOUT_MAX_FILE_SIZE) return damaged(n, "a pool file of impossible size");
+          sizes_[fileOf(e.addr)] = e.value;
+        } else if (kindOf(e) == EventKind::FileRename) {
+          if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
+          files_[fileOf(e.addr)].path = payload(n);
+        } else if (kindOf(e) == EventKind::FileUnlink) {
+          files_[fileOf(e.addr)].removed = true;
+        } else if (!inFile(e.value)) {
+          return damaged(n, "content outside its file");
+        }
+        break;
+      case EventGroup::Table:
+        if (auto ok = readTable(n); !ok) return ok;
+        break;
+      case EventGroup::None:
+        break;
+    }
+    n += static_cast<EventNo>(slotsOf(e));
+  }
+  return {};
+}
+
+Result<void> Trace::readTable(EventNo n) {
+  const Event& e = events_[n];
+  std::string_view bytes = payload(n);
+  Fields in(bytes);
+  if (kindOf(e) == EventKind::Module) {
+    LoadedModule m;
+    m.bias = e.addr;
+    m.begin = in.number<std::uint64_t>();
+    m.end = in.number<std::uint64_t>();
+    m.path = in.text();
+    m.instrumented = (e.len & 1) != 0;
+    m.flushes = (e.len & 2) != 0;
+    if (!in.ok()) return damaged(n, "a program file's record");
+    modules_.push_back(std::move(m));
+    return {};
+  }
+  auto room = [&](auto& table) {
+    if (e.addr == 0 || e.addr > table.size() + kMaxStride) return false;
+    if (e.addr >= table.size()) table.resize(e.addr + 1);
+    return true;
+  };
+  if (kindOf(e) == EventKind::Site) {
+    auto site = decodeSite(bytes);
+    if (!site || !room(sites_)) return damaged(n, "a site's record");
+    sites_[e.addr] = std::move(*site);
+    return {};
+  }
+  Where w;
+  w.site = in.number<std::uint32_t>();
+  auto count = in.number<std::uint32_t>();
+  if (!in.ok() || in.left() / 8 < count || w.site == 0 || w.site >= sites_.size() || !room(wheres_))
+    return damaged(n, "a place's record");
+  w.frames = {reinterpret_cast<const std::uint64_t*>(bytes.data() + 8), count};
+  wheres_[e.addr] = w;
+  return {};
+}
+
+std::string_view Trace::payload(EventNo n) const {
+  return {reinterpret_cast<const char*>(&events_[n + 1]), events_[n].value};
+}
+
+const Site* Trace::siteOf(const Event& e) const {
+  const Where* w = where(e.where);
+  return w == nullptr ? nullptr : site(w->site);
+}
+
+}  // namespace blackout

@@ -1,0 +1,136 @@
+// A trace, read in place: the file is mapped and its events are used where they lie. Opening
+// checks everything that a reader relies on (checksums of a sealed trace, the shape of every
+// event, every number that refers to another record), so that no later code has to. A trace that
+// is still being written is read up to its last whole event.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/error.h"
+#include "events/event.h"
+
+namespace blackout {
+
+struct Place {
+  std::string function;  // linkage name; empty: unknown
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint32_t discriminator = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+// Where an instruction comes from: the place itself, then the calls into which it was inlined.
+struct Source {
+  std::uint64_t id = 0;
+  std::vector<Place> chain;
+  bool operator==(const Source&) const = default;
+};
+
+// An instrumented instruction. One that an optimiser merged has several sources.
+struct Site {
+  std::uint64_t id = 0;
+  SiteKind kind{};
+  std::uint16_t size = 0;
+  bool atomic = false;
+  std::vector<Source> sources;
+  std::string type;  // "Struct.field"; empty: unknown
+  bool operator==(const Site&) const = default;
+};
+
+using SiteNo = std::uint32_t;
+using WhereNo = std::uint32_t;
+
+// A site and the calls that led to it: return addresses, innermost first.
+struct Where {
+  SiteNo site = 0;
+  std::span<const std::uint64_t> frames;
+};
+
+struct PoolFile {
+  FileNo number = 0;
+  std::string path;  // its last one
+  bool before = false;   // it was there before the recording
+  bool removed = false;  // it was gone at the end
+  EventNo born = 0;
+};
+
+struct LoadedModule {
+  std::string path;
+  std::uint64_t bias = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool instrumented = false;
+  bool flushes = false;  // its code has flush instructions
+};
+
+class Trace {
+ public:
+  static Result<Trace> open(const std::string& path);
+  // For tests and fuzzers: the bytes of a file. They must outlive the trace.
+  static Result<Trace> fromBytes(std::span<const std::byte> bytes, std::string name = "trace");
+
+  Trace(Trace&&) noexcept;
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
+  // Positions are [0, end()); walk them with next().
+  EventNo end() const { return end_; }
+  const Event& operator[](EventNo n) const { return events_[n]; }
+  EventNo next(EventNo n) const { return n + static_cast<EventNo>(slotsOf(events_[n])); }
+  std::string_view payload(EventNo n) const;
+
+  std::uint64_t eventCount() const { return eventCount_; }
+  bool sealed() const { return header_->state == BLACKOUT_SEALED; }
+  std::uint32_t problems() const { return header_->problems; }
+  std::uint32_t unsupported() const { return header_->unsupported; }
+  std::uint64_t lost() const { return header_->lost; }
+  const std::string& name() const { return name_; }
+
+  // Null for 0 (unknown).
+  const Site* site(SiteNo n) const { return n == 0 ? nullptr : &sites_[n]; }
+  const Where* where(WhereNo n) const { return n == 0 ? nullptr : &wheres_[n]; }
+  const Site* siteOf(const Event& e) const;
+  WhereNo whereCount() const { return static_cast<WhereNo>(wheres_.size()); }
+
+  // By file number; numbers start at 1, row 0 is empty.
+  std::span<const PoolFile> files() const { return files_; }
+  std::span<const LoadedModule> modules() const { return modules_; }
+  ThreadNo lastThread() const { return lastThread_; }
+
+ private:
+  Trace();
+  Result<void> load();
+  Result<void> checkSeal() const;
+  Result<void> checkEvents();
+  Result<void> checkPiece(EventNo n) const;
+  Result<void> readTable(EventNo n);
+  tl::unexpected<Error> damaged(EventNo n, std::string_view what) const;
+
+  struct Mapping;
+  std::unique_ptr<Mapping> mapping_;
+  std::span<const std::byte> bytes_;
+  std::string name_;
+  const blackout_trace_header* header_ = nullptr;
+  const Event* events_ = nullptr;
+  EventNo end_ = 0;
+  std::uint64_t eventCount_ = 0;
+  ThreadNo lastThread_ = 0;
+  std::vector<Site> sites_;
+  std::vector<Where> wheres_;
+  std::vector<PoolFile> files_;
+  std::vector<std::uint64_t> sizes_;  // of the files, while checking
+  std::vector<LoadedModule> modules_;
+};
+
+// The layout of table payloads, used by every writer and by the reader.
+std::string encodeSite(const Site& site);
+Result<Site> decodeSite(std::string_view payload);
+std::string encodeModule(const LoadedModule& module);
+
+}  // namespace blackout

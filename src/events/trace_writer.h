@@ -1,0 +1,50 @@
+// Writes a trace from the tool's side: the records that precede a recording, traces made by
+// tests, and converters from other tracers. The recorder inside a program writes the same format
+// with libc alone (runtime/recorder.cpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/trace.h"
+
+namespace blackout {
+
+class TraceWriter {
+ public:
+  TraceWriter();
+
+  // Table rows; each returns the number by which events refer to it.
+  SiteNo site(const Site& site);
+  WhereNo where(SiteNo site, std::span<const std::uint64_t> frames = {});
+  void module(const LoadedModule& module);
+  FileNo file(std::string_view path, std::uint64_t size, bool before);
+  // Content from before the recording: whole pages of zeros are left out.
+  void fileData(PmAddr addr, std::string_view bytes);
+
+  EventNo event(EventKind kind, ThreadNo thread, PmAddr addr = 0, std::uint64_t value = 0, unsigned len = 0,
+                WhereNo where = 0);
+  EventNo blob(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view payload, unsigned len = 0);
+  // A store of any width at any address, cut into pieces.
+  void store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, WhereNo where = 0);
+
+  // The file's identity for a recorder that goes on with this trace.
+  void identify(FileNo file, std::uint64_t device, std::uint64_t inode);
+
+  // The whole file: unsealed, so that a recorder can go on, or sealed.
+  std::string bytes() const;
+  std::string sealedBytes() const;
+  Result<void> save(const std::string& path, bool sealed) const;
+
+ private:
+  std::vector<char> header_;
+  std::string events_;
+  blackout_trace_header& header() { return *reinterpret_cast<blackout_trace_header*>(header_.data()); }
+};
+
+// Ends a recording: cuts the file after its last whole event, adds the program's end and the
+// checksums.
+Result<void> sealTrace(const std::string& path, int waitStatus);
+
+}  // namespace blackout
