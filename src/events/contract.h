@@ -67,30 +67,39 @@ typedef struct blackout_module {
   uint32_t version;   /* BLACKOUT_CONTRACT_VERSION of the pass */
 } blackout_module;
 
+#pragma GCC visibility push(default)
+
 /* Called by a constructor of every instrumented program file, before others. */
 void __blackout_register_module(blackout_module *module, blackout_site *begin, blackout_site *end);
 void __blackout_unregister_module(blackout_module *module);
 
+/* Hooks keep the caller's registers, so that the path that doesn't call one stays as it was. */
+#if defined(__clang__)
+#define BLACKOUT_HOOK __attribute__((preserve_most))
+#else
+#define BLACKOUT_HOOK
+#endif
+
 /* The hook makes the access itself, so that its place in the trace is its place in memory order. */
-void __blackout_store1(void *p, uint8_t v, blackout_site *site);
-void __blackout_store2(void *p, uint16_t v, blackout_site *site);
-void __blackout_store4(void *p, uint32_t v, blackout_site *site);
-void __blackout_store8(void *p, uint64_t v, blackout_site *site);
-uint8_t __blackout_load1(const void *p, blackout_site *site);
-uint16_t __blackout_load2(const void *p, blackout_site *site);
-uint32_t __blackout_load4(const void *p, blackout_site *site);
-uint64_t __blackout_load8(const void *p, blackout_site *site);
+BLACKOUT_HOOK void __blackout_store1(void *p, uint8_t v, blackout_site *site);
+BLACKOUT_HOOK void __blackout_store2(void *p, uint16_t v, blackout_site *site);
+BLACKOUT_HOOK void __blackout_store4(void *p, uint32_t v, blackout_site *site);
+BLACKOUT_HOOK void __blackout_store8(void *p, uint64_t v, blackout_site *site);
+BLACKOUT_HOOK uint8_t __blackout_load1(const void *p, blackout_site *site);
+BLACKOUT_HOOK uint16_t __blackout_load2(const void *p, blackout_site *site);
+BLACKOUT_HOOK uint32_t __blackout_load4(const void *p, blackout_site *site);
+BLACKOUT_HOOK uint64_t __blackout_load8(const void *p, blackout_site *site);
 
 /* Around any other access of `size` bytes at p (vectors, locked instructions, non-temporal
  * stores, inline assembly): the program's own instruction runs between the two, alone. The
  * site's kind says what it is. leave's `stored` is 0 for a compare-and-swap that failed. */
-void __blackout_enter(void *p, size_t size, blackout_site *site);
-void __blackout_leave(void *p, size_t size, blackout_site *site, int stored);
+BLACKOUT_HOOK void __blackout_enter(void *p, size_t size, blackout_site *site);
+BLACKOUT_HOOK void __blackout_leave(void *p, size_t size, blackout_site *site, int stored);
 
 /* A locked instruction on memory that the window excludes: a fence. */
-void __blackout_rmw_fence(void *p, blackout_site *site);
-void __blackout_flush(const void *p, blackout_site *site);
-void __blackout_fence(blackout_site *site);
+BLACKOUT_HOOK void __blackout_rmw_fence(void *p, blackout_site *site);
+BLACKOUT_HOOK void __blackout_flush(const void *p, blackout_site *site);
+BLACKOUT_HOOK void __blackout_fence(blackout_site *site);
 
 /* A Valgrind client request: args[0] is its code. Returns what the request returns. */
 uint64_t __blackout_request(uint64_t unanswered, uint64_t *args, blackout_site *site);
@@ -106,6 +115,8 @@ void __blackout_unlock(const void *lock, blackout_site *site);
 void *__blackout_memcpy(blackout_site *site, void *d, const void *s, size_t n);
 void *__blackout_memmove(blackout_site *site, void *d, const void *s, size_t n);
 void *__blackout_memset(blackout_site *site, void *d, int c, size_t n);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,180 @@
+#include "explore/private_pools.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace blackout {
+
+namespace {
+
+bool isGlob(const std::string& s) { return s.find_first_of("*?[") != std::string::npos; }
+
+struct Descriptor {
+  int fd;
+  explicit Descriptor(int fd) : fd(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// Copies the parts of a file that hold data, and hands each to the trace.
+Result<void> copyFile(const fs::path& from, const fs::path& to, TraceWriter& trace) {
+  auto broken = [&](const fs::path& at) {
+    return fail(fmt::format("{}: can't be copied: {}", at.string(), std::strerror(errno)));
+  };
+  Descriptor in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.fd < 0) return broken(from);
+  struct stat st{};
+  if (fstat(in.fd, &st) != 0) return broken(from);
+  std::error_code error;
+  fs::create_directories(to.parent_path(), error);
+  Descriptor out(::open(to.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (out.fd < 0) return broken(to);
+  if (fchmod(out.fd, (st.st_mode & 0777) | 0600) != 0 || ftruncate(out.fd, st.st_size) != 0) return broken(to);
+  if (static_cast<std::uint64_t>(st.st_size) >= BLACKOUT_MAX_FILE_SIZE)
+    return fail(fmt::format("{}: a pool of 1 TiB or more; use a smaller one", from.string()));
+  FileNo file = trace.file(from.string(), static_cast<std::uint64_t>(st.st_size), true);
+  if (file >= BLACKOUT_MAX_FILES)
+    return fail(fmt::format("--pm matches more than {} files; name fewer", BLACKOUT_MAX_FILES - 1));
+  struct stat copy{};
+  if (fstat(out.fd, &copy) != 0) return broken(to);
+  trace.identify(file, copy.st_dev, copy.st_ino);
+  std::string buffer(1 << 20, '\0');
+  off_t at = 0;
+  while (at < st.st_size) {
+    off_t data = lseek(in.fd, at, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;  // a hole up to the end
+    if (data < 0) data = at;                // no holes on this file system
+    off_t end = lseek(in.fd, data, SEEK_HOLE);
+    if (end < 0) end = st.st_size;
+    for (at = data; at < end;) {
+      ssize_t n = pread(in.fd, buffer.data(), std::min<std::size_t>(buffer.size(), static_cast<std::size_t>(end - at)), at);
+      if (n <= 0) return broken(from);
+      if (pwrite(out.fd, buffer.data(), static_cast<std::size_t>(n), at) != n) return broken(to);
+      trace.fileData(pmAddr(file, static_cast<std::uint64_t>(at)), std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+      at += n;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PrivateFolder> PrivateFolder::make() {
+  const char* base = std::getenv("TMPDIR");
+  std::string pattern = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/blackout-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr)
+    return fail(fmt::format("{}: no private folder can be made there: {}; set TMPDIR to a folder that can be written",
+                            fs::path(pattern).parent_path().string(), std::strerror(errno)));
+  std::error_code error;
+  return PrivateFolder(fs::canonical(pattern, error));
+}
+
+PrivateFolder::~PrivateFolder() {
+  if (path_.empty()) return;
+  std::error_code error;  // what can't be removed stays; there is nobody to tell
+  fs::remove_all(path_, error);
+}
+
+Result<std::vector<std::string>> canonicalPatterns(const std::vector<std::string>& pm) {
+  std::set<std::string> patterns;
+  for (const std::string& p : pm) {
+    if (p.empty()) return fail("--pm: an empty path; name a pool file, a folder or a glob");
+    std::error_code error;
+    fs::path plain = fs::absolute(p, error).lexically_normal();
+    fs::path folder = isGlob(plain.filename().string()) || !fs::exists(plain, error) ? plain.parent_path() : fs::path();
+    if (isGlob(plain.parent_path().string())) {
+      patterns.insert(plain.string());
+      continue;
+    }
+    if (!folder.empty()) {
+      if (!fs::is_directory(folder, error))
+        return fail(fmt::format("--pm {}: no such folder: {}; make it, or correct the path", p, folder.string()));
+      patterns.insert(plain.string());
+      patterns.insert((fs::canonical(folder, error) / plain.filename()).string());
+      continue;
+    }
+    fs::path real = fs::canonical(plain, error);
+    if (fs::is_directory(real, error)) {
+      auto slashed = [](const fs::path& d) { return d.string().back() == '/' ? d.string() : d.string() + "/"; };
+      patterns.insert(slashed(plain));
+      patterns.insert(slashed(real));
+    } else if (fs::is_regular_file(real, error)) {
+      patterns.insert(plain.string());
+      patterns.insert(real.string());
+    } else {
+      return fail(fmt::format("--pm {}: not a file or folder; devices can't be recorded, use a file", p));
+    }
+  }
+  if (patterns.size() > 32) return fail("--pm: more than 32 patterns; use a folder or a glob");
+  return std::vector<std::string>(patterns.begin(), patterns.end());
+}
+
+Result<void> copyPools(const std::vector<std::string>& patterns, const fs::path& shadow, TraceWriter& trace) {
+  std::set<std::string> files;
+  std::error_code error;
+  for (const std::string& pattern : patterns) {
+    if (isGlob(pattern)) {
+      glob_t found{};
+      if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+        for (std::size_t i = 0; i < found.gl_pathc; ++i)
+          if (fs::is_regular_file(found.gl_pathv[i], error)) files.insert(found.gl_pathv[i]);
+      globfree(&found);
+      // A pool that is made there needs its folder.
+      fs::path parent = fs::path(pattern).parent_path();
+      if (!isGlob(parent.string())) fs::create_directories(shadow / parent.relative_path(), error);
+    } else if (pattern.back() == '/') {
+      fs::create_directories(shadow / fs::path(pattern).relative_path(), error);
+      for (auto it = fs::recursive_directory_iterator(pattern, fs::directory_options::skip_permission_denied, error);
+           it != fs::recursive_directory_iterator(); it.increment(error)) {
+        if (it->is_directory(error)) fs::create_directories(shadow / it->path().relative_path(), error);
+        else if (it->is_regular_file(error)) files.insert(it->path().string());
+      }
+    } else {
+      fs::create_directories(shadow / fs::path(pattern).parent_path().relative_path(), error);
+      if (fs::is_regular_file(pattern, error)) files.insert(pattern);
+    }
+  }
+  // Two names of one file must stay one file.
+  std::set<std::pair<dev_t, ino_t>> seen;
+  std::vector<std::pair<std::string, fs::path>> aliases;
+  for (const std::string& f : files) {
+    struct stat st{};
+    if (stat(f.c_str(), &st) != 0) return fail(fmt::format("{}: {}", f, std::strerror(errno)));
+    fs::path to = shadow / fs::path(f).relative_path();
+    if (!seen.insert({st.st_dev, st.st_ino}).second) {
+      aliases.emplace_back(f, to);
+      continue;
+    }
+    if (auto ok = copyFile(f, to, trace); !ok) return ok;
+  }
+  for (const auto& [name, to] : aliases) {
+    struct stat st{};
+    stat(name.c_str(), &st);
+    for (const std::string& f : files) {
+      struct stat other{};
+      fs::path first = shadow / fs::path(f).relative_path();
+      if (f != name && stat(f.c_str(), &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino &&
+          fs::exists(first, error)) {
+        fs::create_directories(to.parent_path(), error);
+        fs::create_hard_link(first, to, error);
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace blackout

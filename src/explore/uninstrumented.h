@@ -1,0 +1,20 @@
+// Code that no hook sees: which of the loaded program files are not instrumented and flush cache
+// lines themselves. What such code makes durable is unknown, so nothing can be said about
+// durability; it is found by decoding, not by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "events/trace.h"
+
+namespace blackout {
+
+// Whether the executable sections of a program file hold clflush, clflushopt or clwb.
+bool hasFlushInstructions(const std::string& path);
+
+// Base names of the trace's uninstrumented program files with flush instructions, in order.
+std::vector<std::string> flushingModules(std::span<const LoadedModule> modules);
+
+}  // namespace blackout

@@ -1,0 +1,30 @@
+// The insertion: every access, flush, fence and locked instruction of a module gets its hook of
+// events/contract.h. An access takes its native path unless its pointer is inside the window of PM.
+#pragma once
+
+#include <memory>
+
+#include "llvm/IR/PassManager.h"
+#include "pass/originals.h"
+
+namespace blackout {
+
+// What is instrumented beside stores, flushes and fences; from the plugin's options.
+struct InstrumentOptions {
+  bool loads = true;
+  bool calls = false;
+  bool branches = false;
+  bool allocations = false;
+  bool locks = false;
+};
+
+struct Instrument : llvm::PassInfoMixin<Instrument> {
+  Instrument(std::shared_ptr<Originals> originals, InstrumentOptions options)
+      : originals(std::move(originals)), options(options) {}
+  std::shared_ptr<Originals> originals;
+  InstrumentOptions options;
+  llvm::PreservedAnalyses run(llvm::Module& m, llvm::ModuleAnalysisManager&);
+  static bool isRequired() { return true; }
+};
+
+}  // namespace blackout

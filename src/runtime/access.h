@@ -1,0 +1,22 @@
+// Recording accesses: cutting them into pieces and naming their bytes by file and offset. Shared by the
+// hooks and by what libc does for the program. All want an open Scope.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+
+namespace blackout::rt {
+
+// [p, p + size) was or is about to be written with `bytes`. `kind` is a store event.
+void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, uint32_t where, bool joined = false);
+// The same, by PM address: for writes that come through the file.
+void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t size, uint32_t where);
+void recordLoad(const void* p, size_t size, uint32_t where);
+void recordFlush(uint8_t kind, const void* p, uint32_t where);
+
+// Writes `bytes` to PM or elsewhere, in pieces of at most 8 bytes, and records it: trace and memory agree piece by piece.
+void storeBytes(void* to, const void* bytes, size_t size, uint32_t where);
+
+}  // namespace blackout::rt

@@ -1,0 +1,125 @@
+// blackout.h: what a program says of itself.
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/pools.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+
+void mark(uint8_t kind, const void* p, size_t size) {
+  if (!recording()) return;
+  Scope scope;
+  if (scope.nested) return;
+  auto a = reinterpret_cast<uintptr_t>(p);
+  forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    append(kind, 0, 0, pmAddressOf(r, from), to - from);
+  });
+}
+
+void plain(uint8_t kind, uint64_t value) {
+  if (!recording()) return;
+  Scope scope;
+  if (!scope.nested) append(kind, 0, 0, 0, value);
+}
+
+// The pages of [begin, end) become shared pages of `fd` (or private ones if it is -1) with the same content.
+bool replacePages(uintptr_t begin, uintptr_t end, int fd) {
+  size_t size = end - begin;
+  if (fd < 0) {
+    void* fresh = reinterpret_cast<void*>(
+        syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (fresh == MAP_FAILED) return false;
+    memcpy(fresh, reinterpret_cast<void*>(begin), size);
+    return syscall(SYS_mremap, fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != -1;
+  }
+  if (syscall(SYS_ftruncate, fd, off_t(size)) != 0) return false;
+  for (size_t done = 0; done < size;) {
+    long n = syscall(SYS_pwrite64, fd, reinterpret_cast<char*>(begin) + done, size - done, off_t(done));
+    if (n <= 0) return false;
+    done += size_t(n);
+  }
+  return syscall(SYS_mmap, begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != -1;
+}
+
+}  // namespace
+
+BLACKOUT_EXPORT int blackout_active() { return recording() ? 1 : 0; }
+
+BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name) {
+  if (!recording() || size == 0) return;
+  noteModules();
+  Scope scope;
+  if (scope.nested) return;
+  auto a = reinterpret_cast<uintptr_t>(p);
+  if (overlapsRegion(a, a + size)) return;  // a pool already
+  if (a >= self.stackLow && a < self.stackTop) stop("blackout_pm_register: a stack can't be PM", nullptr, 2);
+  uintptr_t begin = a & ~(kPage - 1);
+  uintptr_t end = (a + size + kPage - 1) & ~(kPage - 1);
+  // A file of its own among the private copies, so that the memory outlives the program.
+  char path[128], shadow[PATH_MAX];
+  snprintf(path, sizeof path, "/registered/%u-%.64s", header->next_file, name == nullptr ? "" : name);
+  for (char* c = path + 12; *c != '\0'; ++c)
+    if (*c == '/') *c = '_';
+  snprintf(shadow, sizeof shadow, "%s/registered", options.shadow);
+  syscall(SYS_mkdir, shadow, 0700);
+  snprintf(shadow, sizeof shadow, "%s%s", options.shadow, path);
+  int fd = int(syscall(SYS_openat, AT_FDCWD, shadow, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  struct stat st;
+  if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0 || !replacePages(begin, end, fd))
+    stop("blackout_pm_register: the memory can't be made PM:", path, 3);
+  syscall(SYS_close, fd);
+  uint32_t file = newFile(path, st);
+  if (file == 0) return;
+  setFileSize(file, end - begin);
+  // What was there before is settled.
+  for (uintptr_t page = begin; page < end; page += kPage) {
+    const auto* bytes = reinterpret_cast<const uint64_t*>(page);
+    bool zero = true;
+    for (size_t i = 0; i < kPage / 8 && zero; ++i) zero = bytes[i] == 0;
+    if (!zero) appendBlob(BLACKOUT_EV_FileData, 0, (uint64_t{file} << 40) | (page - begin), bytes, kPage);
+  }
+  addRegion({a, a + size, file, a - begin});
+}
+
+BLACKOUT_EXPORT void blackout_pm_unregister(void* p) {
+  if (!recording()) return;
+  Scope scope;
+  if (scope.nested) return;
+  const Region* found = findRegion(p);
+  if (found == nullptr) return;
+  Region r = *found;
+  uintptr_t begin = r.begin & ~(kPage - 1);
+  uintptr_t end = (r.end + kPage - 1) & ~(kPage - 1);
+  fileRemoved(r.file);
+  removeRegions(r.begin, r.end);
+  if (!replacePages(begin, end, -1)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+}
+
+BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
+  if (!recording()) return;
+  Scope scope;
+  if (scope.nested) return;
+  size_t n = name == nullptr ? 0 : strnlen(name, 256);
+  appendBlob(BLACKOUT_EV_OpBegin, 0, argument, name, n);
+}
+BLACKOUT_EXPORT void blackout_op_end(uint64_t result) { plain(BLACKOUT_EV_OpEnd, result); }
+BLACKOUT_EXPORT void blackout_roi_begin() { plain(BLACKOUT_EV_RoiBegin, 0); }
+BLACKOUT_EXPORT void blackout_roi_end() { plain(BLACKOUT_EV_RoiEnd, 0); }
+BLACKOUT_EXPORT void blackout_discard(const void* p, size_t size) { mark(BLACKOUT_EV_Discard, p, size); }
+BLACKOUT_EXPORT void blackout_ignore(const void* p, size_t size) { mark(BLACKOUT_EV_Ignore, p, size); }

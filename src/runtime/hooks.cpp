@@ -1,0 +1,288 @@
+// The hooks of instrumented code: each takes the right to append, records the access and makes
+// it. An address that no region holds (the window is a hull) is accessed and not recorded.
+
+#include <emmintrin.h>
+#include <string.h>
+
+#include "events/contract.h"
+#include "runtime/access.h"
+#include "runtime/options.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+namespace {
+
+uint32_t hereOf(blackout_site* site, const void* frame) {
+  Stack stack;
+  walkStack(stack, frame);
+  return whereOf(site, stack);
+}
+
+// A piece inside one aligned 8-byte unit; past the end of the file it is lost to the program.
+inline void recordPiece(uint8_t kind, const Region& r, uintptr_t p, uint64_t value, uint8_t len, uint32_t where) {
+  uint64_t addr = pmAddressOf(r, p);
+  uint64_t offset = addr & (BLACKOUT_MAX_FILE_SIZE - 1);
+  if (__builtin_expect(offset + (len & BLACKOUT_LEN_MASK) > header->files[r.file].size, 0)) {
+    kind = BLACKOUT_EV_StoreOutside;
+    len &= BLACKOUT_LEN_MASK;
+  }
+  append(kind, len, where, addr, value);
+}
+
+void nestedAccess() {
+  problem(BLACKOUT_PROBLEM_SIGNAL);
+  lost(1);
+}
+
+}  // namespace
+
+void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, uint32_t where, bool joined) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  while (size > 0) {
+    const Region* r = findRegion(reinterpret_cast<void*>(a));
+    size_t len = 8 - (a & 7);
+    if (len > size) len = size;
+    if (r != nullptr) {
+      uint64_t value = 0;
+      memcpy(&value, from, len);
+      uint8_t flags = size == len ? 0 : BLACKOUT_WIDE;
+      // The last piece of a store must not promise another: the next one may be outside any region or file.
+      if (flags != 0) {
+        uint64_t next = (pmAddressOf(*r, a) & (BLACKOUT_MAX_FILE_SIZE - 1)) + len;
+        size_t nextLen = size - len < 8 ? size - len : 8;
+        if (a + len + nextLen > r->end || next + nextLen > header->files[r->file].size) flags = 0;
+      }
+      if (joined) flags = size == len ? 0 : BLACKOUT_JOINED;
+      recordPiece(kind, *r, a, value, uint8_t(len) | flags, where);
+    }
+    a += len;
+    from += len;
+    size -= len;
+  }
+  self.active = true;
+}
+
+void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t size, uint32_t where) {
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  while (size > 0) {
+    size_t len = 8 - (offset & 7);
+    if (len > size) len = size;
+    uint64_t value = 0;
+    memcpy(&value, from, len);
+    append(BLACKOUT_EV_Store, uint8_t(len) | (size == len ? 0 : BLACKOUT_WIDE), where, (uint64_t{file} << 40) | offset, value);
+    offset += len;
+    from += len;
+    size -= len;
+  }
+  self.active = true;
+}
+
+void recordLoad(const void* p, size_t size, uint32_t where) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    size_t n = to - from;
+    if (n <= 8) append(BLACKOUT_EV_Load, uint8_t(n), where, pmAddressOf(r, from), 0);
+    else append(BLACKOUT_EV_LoadRange, 0, where, pmAddressOf(r, from), n);
+  });
+}
+
+void recordFlush(uint8_t kind, const void* p, uint32_t where) {
+  if (const Region* r = findRegion(p)) {
+    append(kind, 0, where, pmAddressOf(*r, reinterpret_cast<uintptr_t>(p)), 0);
+    self.active = true;
+  } else if (options.outside != 0) {
+    append(BLACKOUT_EV_FlushOutside, 0, where, reinterpret_cast<uint64_t>(p), 0);
+  }
+}
+
+void storeBytes(void* to, const void* bytes, size_t size, uint32_t where) {
+  recordStore(BLACKOUT_EV_Store, to, bytes, size, where);
+  memmove(to, bytes, size);
+}
+
+namespace {
+
+template <class T>
+inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
+  if (!recording()) {
+    *static_cast<volatile T*>(p) = v;
+    return;
+  }
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  if (__builtin_expect(scope.nested, 0)) {
+    nestedAccess();
+  } else if (const Region* r = findRegion(p)) {
+    uint32_t where = whereOf(site, stack);
+    auto a = reinterpret_cast<uintptr_t>(p);
+    if (__builtin_expect((a & 7) + sizeof(T) <= 8, 1)) {
+      recordPiece(BLACKOUT_EV_Store, *r, a, uint64_t(v), sizeof(T), where);
+      self.active = true;
+    } else {
+      recordStore(BLACKOUT_EV_Store, p, &v, sizeof v, where);
+    }
+  }
+  *static_cast<volatile T*>(p) = v;
+}
+
+template <class T>
+inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
+  if (!recording()) return *static_cast<const volatile T*>(p);
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  if (__builtin_expect(scope.nested, 0)) nestedAccess();
+  else if (findRegion(p) != nullptr) recordLoad(p, sizeof(T), whereOf(site, stack));
+  return *static_cast<const volatile T*>(p);
+}
+
+uint8_t flushEvent(uint8_t siteKind) {
+  switch (siteKind) {
+    case BLACKOUT_SITE_Clflush: return BLACKOUT_EV_Clflush;
+    case BLACKOUT_SITE_Clflushopt: return BLACKOUT_EV_Clflushopt;
+    default: return BLACKOUT_EV_Clwb;
+  }
+}
+
+}  // namespace
+}  // namespace blackout::rt
+
+using namespace blackout::rt;
+
+extern "C" {
+
+BLACKOUT_HOOK void __blackout_store1(void* p, uint8_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK void __blackout_store2(void* p, uint16_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK void __blackout_store4(void* p, uint32_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK void __blackout_store8(void* p, uint64_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK uint8_t __blackout_load1(const void* p, blackout_site* s) { return loadWord<uint8_t>(p, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK uint16_t __blackout_load2(const void* p, blackout_site* s) { return loadWord<uint16_t>(p, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK uint32_t __blackout_load4(const void* p, blackout_site* s) { return loadWord<uint32_t>(p, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) { return loadWord<uint64_t>(p, s, BLACKOUT_FRAME()); }
+
+BLACKOUT_HOOK void __blackout_enter(void*, size_t, blackout_site*) {
+  if (!recording()) return;
+  if (self.depth == 0) {
+    if (self.busy) return;  // a signal handler inside an event: leave() counts it
+    Scope::enter();
+  }
+  ++self.depth;
+}
+
+BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
+  if (!recording()) return;
+  if (self.depth == 0) {
+    nestedAccess();
+    return;
+  }
+  if (findRegion(p) != nullptr) {
+    uint32_t where = hereOf(site, BLACKOUT_FRAME());
+    switch (site->kind) {
+      case BLACKOUT_SITE_Load:
+        recordLoad(p, size, where);
+        break;
+      case BLACKOUT_SITE_Rmw:
+      case BLACKOUT_SITE_CmpXchg:
+        if (stored != 0) recordStore(BLACKOUT_EV_Rmw, p, p, size, where, size == 16);
+        else append(BLACKOUT_EV_RmwFence, 0, where, reinterpret_cast<uint64_t>(p), 0);
+        self.active = false;
+        break;
+      case BLACKOUT_SITE_StoreNt:
+        recordStore(BLACKOUT_EV_StoreNt, p, p, size, where);
+        break;
+      default:
+        recordStore(BLACKOUT_EV_Store, p, p, size, where);
+        break;
+    }
+  } else if ((site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg) && self.active) {
+    append(BLACKOUT_EV_RmwFence, 0, hereOf(site, BLACKOUT_FRAME()), reinterpret_cast<uint64_t>(p), 0);
+    self.active = false;
+  }
+  if (--self.depth == 0) Scope::leave();
+}
+
+BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
+  // Without PM events since the last fence there is nothing that this one could order.
+  if (!recording() || !self.active) return;
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (scope.nested) return nestedAccess();
+  append(BLACKOUT_EV_RmwFence, 0, whereOf(site, stack), reinterpret_cast<uint64_t>(p), 0);
+  self.active = false;
+}
+
+BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
+  if (!recording()) return;
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (scope.nested) return nestedAccess();
+  recordFlush(flushEvent(site->kind), p, whereOf(site, stack));
+}
+
+BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
+  if (!recording()) return;
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (scope.nested) return nestedAccess();
+  uint8_t kind = site->kind == BLACKOUT_SITE_Sfence   ? BLACKOUT_EV_Sfence
+                 : site->kind == BLACKOUT_SITE_Mfence ? BLACKOUT_EV_Mfence
+                                                      : BLACKOUT_EV_Lfence;
+  append(kind, 0, whereOf(site, stack), 0, 0);
+  if (kind != BLACKOUT_EV_Lfence) self.active = false;
+}
+
+uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
+  if (!recording()) return unanswered;
+  // The upper half of pmemcheck's codes is "PC" (valgrind/pmemcheck.h); SET_CLEAN says that the
+  // state of a range doesn't matter until it is stored again.
+  constexpr uint64_t kPmemcheck = 0x50430000;
+  constexpr uint64_t kSetClean = kPmemcheck + 17;
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (scope.nested) {
+    nestedAccess();
+    return unanswered;
+  }
+  appendBlob(BLACKOUT_EV_Request, 0, 0, args, 6 * sizeof(uint64_t));
+  if (args[0] == kSetClean) {
+    forEachRegion(args[1], args[1] + args[2], [&](const Region& r, uintptr_t from, uintptr_t to) {
+      append(BLACKOUT_EV_Discard, 0, whereOf(site, stack), pmAddressOf(r, from), to - from);
+    });
+  }
+  return unanswered;
+}
+
+static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {
+  if (!recording()) return;
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  if (!scope.nested) append(kind, 0, whereOf(site, stack), addr, value);
+}
+
+void __blackout_call(const void* callee, blackout_site* s) {
+  control(BLACKOUT_EV_Call, reinterpret_cast<uint64_t>(callee), 0, s, BLACKOUT_FRAME());
+}
+void __blackout_branch(int taken, blackout_site* s) { control(BLACKOUT_EV_Branch, 0, uint64_t(taken), s, BLACKOUT_FRAME()); }
+void __blackout_alloc(const void* p, size_t size, blackout_site* s) {
+  control(BLACKOUT_EV_Alloc, reinterpret_cast<uint64_t>(p), size, s, BLACKOUT_FRAME());
+}
+void __blackout_free(const void* p, blackout_site* s) {
+  control(BLACKOUT_EV_Free, reinterpret_cast<uint64_t>(p), 0, s, BLACKOUT_FRAME());
+}
+void __blackout_lock(const void* p, blackout_site* s) {
+  control(BLACKOUT_EV_Lock, reinterpret_cast<uint64_t>(p), 0, s, BLACKOUT_FRAME());
+}
+void __blackout_unlock(const void* p, blackout_site* s) {
+  control(BLACKOUT_EV_Unlock, reinterpret_cast<uint64_t>(p), 0, s, BLACKOUT_FRAME());
+}
+
+}  // extern "C"

@@ -1,0 +1,491 @@
+// Files by name and descriptor: a path that matches --pm leads to its private copy, and creation,
+// change of size, removal, renaming and writing of a pool file are events. Everything else is the plain system
+// call. Bytes that a system call writes into PM are recorded as stores of the calling function.
+
+#undef _FORTIFY_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/access.h"
+#include "runtime/options.h"
+#include "runtime/pools.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+uint32_t libraryWhere(const char* function, const void* frame) {
+  Stack stack;
+  walkStack(stack, frame);
+  return whereOf(librarySite(function), stack);
+}
+
+// open and all its names.
+int openFile(int dirfd, const char* path, int flags, mode_t mode) {
+  char copy[PATH_MAX];
+  char canonical[PATH_MAX];
+  if (!redirect(dirfd, path, copy, canonical)) return int(syscall(SYS_openat, dirfd, path, flags, mode));
+  Scope scope;
+  struct stat before;
+  bool existed = syscall(SYS_newfstatat, AT_FDCWD, copy, &before, 0) == 0;
+  int fd = int(syscall(SYS_openat, AT_FDCWD, copy, flags & ~O_DIRECT, mode));
+  if (fd < 0 || scope.nested) return fd;
+  struct stat st;
+  if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode)) return fd;
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0 && !existed) file = newFile(canonical, st);
+  if (file != 0 && (flags & O_TRUNC) != 0) setFileSize(file, uint64_t(st.st_size));
+  notePoolDescriptor(fd);
+  return fd;
+}
+
+// A write of `size` bytes at `offset` has succeeded.
+void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t where) {
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0 || size == 0) return;
+  if (offset + size > header->files[file].size) setFileSize(file, offset + size);
+  recordFileStore(file, offset, bytes, size, where);
+}
+
+// Where the next write() of the descriptor goes.
+uint64_t writeOffset(int fd) {
+  long flags = syscall(SYS_fcntl, fd, F_GETFL);
+  if (flags >= 0 && (flags & O_APPEND) != 0) {
+    struct stat st;
+    return syscall(SYS_fstat, fd, &st) == 0 ? uint64_t(st.st_size) : 0;
+  }
+  long at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
+  return at < 0 ? 0 : uint64_t(at);
+}
+
+ssize_t writeVector(int fd, const iovec* parts, int count, off_t at, const char* name, const void* frame) {
+  auto plain = [&] {
+    return at < 0 ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, at, 0);
+  };
+  if (!isPoolDescriptor(fd)) return plain();
+  Scope scope;
+  if (scope.nested) return plain();
+  uint64_t offset = at < 0 ? writeOffset(fd) : uint64_t(at);
+  ssize_t n = plain();
+  uint32_t where = n > 0 ? libraryWhere(name, frame) : 0;
+  ssize_t left = n;
+  for (int i = 0; i < count && left > 0; ++i) {
+    size_t size = parts[i].iov_len < size_t(left) ? parts[i].iov_len : size_t(left);
+    wroteFile(fd, offset, parts[i].iov_base, size, where);
+    offset += size;
+    left -= ssize_t(size);
+  }
+  return n;
+}
+
+int truncated(uint32_t file, long result, off_t size) {
+  if (result == 0 && file != 0) setFileSize(file, uint64_t(size));
+  return int(result);
+}
+
+int allocate(int fd, int mode, off_t offset, off_t size) {
+  if (!isPoolDescriptor(fd)) return int(syscall(SYS_fallocate, fd, mode, offset, size));
+  Scope scope;
+  long r = syscall(SYS_fallocate, fd, mode, offset, size);
+  if (r != 0 || scope.nested) return int(r);
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0) return int(r);
+  uint64_t end = uint64_t(offset + size);
+  if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > header->files[file].size) setFileSize(file, end);
+  if ((mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) != 0) {
+    uint64_t limit = header->files[file].size;
+    if (uint64_t(offset) < limit) {
+      uint64_t n = (end < limit ? end : limit) - uint64_t(offset);
+      append(BLACKOUT_EV_FileZero, 0, 0, (uint64_t{file} << 40) | uint64_t(offset), n);
+    }
+  }
+  if ((mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) != 0) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  return int(r);
+}
+
+// read and friends into PM: the kernel would write where nobody looks, so it writes beside it.
+template <class Call>
+ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame, Call call) {
+  if (!mayBePm(buffer, size)) return call(buffer);
+  {
+    Scope scope;
+    auto a = reinterpret_cast<uintptr_t>(buffer);
+    if (scope.nested || !overlapsRegion(a, a + size)) return call(buffer);
+  }
+  void* aside = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (aside == MAP_FAILED) return call(buffer);
+  ssize_t n = call(aside);
+  if (n > 0) {
+    Scope scope;
+    storeBytes(buffer, aside, size_t(n), libraryWhere(name, frame));
+  }
+  int error = errno;
+  syscall(SYS_munmap, aside, size);
+  errno = error;
+  return n;
+}
+
+int removeFile(int dirfd, const char* path, int flags) {
+  char copy[PATH_MAX];
+  if (!redirect(dirfd, path, copy)) return int(syscall(SYS_unlinkat, dirfd, path, flags));
+  Scope scope;
+  uint32_t file = scope.nested ? 0 : fileOfPath(copy);
+  struct stat st;
+  bool last = syscall(SYS_newfstatat, AT_FDCWD, copy, &st, 0) == 0 && st.st_nlink == 1;
+  long r = syscall(SYS_unlinkat, AT_FDCWD, copy, flags);
+  if (r == 0 && file != 0 && last) fileRemoved(file);
+  return int(r);
+}
+
+int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
+  char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
+  bool fromPool = redirect(fromDir, from, fromCopy);
+  bool toPool = redirect(toDir, to, toCopy, canonical);
+  if (!fromPool && !toPool) return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
+  Scope scope;
+  uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
+  uint32_t replaced = toPool ? fileOfPath(toCopy) : 0;
+  long r = syscall(SYS_renameat2, fromPool ? AT_FDCWD : fromDir, fromPool ? fromCopy : from, toPool ? AT_FDCWD : toDir,
+                   toPool ? toCopy : to, flags);
+  if (r != 0 || scope.nested) return int(r);
+  if ((flags & RENAME_EXCHANGE) != 0) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  if (replaced != 0 && replaced != moved) fileRemoved(replaced);
+  if (moved != 0 && toPool) {
+    appendBlob(BLACKOUT_EV_FileRename, 0, uint64_t{moved} << 40, canonical, strlen(canonical));
+  } else if (moved != 0) {
+    fileRemoved(moved);  // out of the pools
+  } else if (toPool) {
+    // Into the pools: its content comes with it.
+    int fd = int(syscall(SYS_openat, AT_FDCWD, toCopy, O_RDONLY | O_CLOEXEC));
+    struct stat st;
+    if (fd >= 0 && syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode)) {
+      uint32_t file = newFile(canonical, st);
+      if (file != 0) recordWholeFile(file, fd, whereOf(librarySite("rename"), Stack{0, 0, {}}), false);
+    }
+    if (fd >= 0) syscall(SYS_close, fd);
+  }
+  return int(r);
+}
+
+// A call that only looks at a path: on the private copy.
+struct Looked {
+  Looked(int dirfd, const char* path) : fd(dirfd), path(path) {
+    if (redirect(dirfd, path, copy)) {
+      fd = AT_FDCWD;
+      this->path = copy;
+    }
+  }
+  int fd;
+  const char* path;
+  char copy[PATH_MAX];
+};
+
+mode_t modeOf(int flags, va_list arguments) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+}
+
+}  // namespace
+
+#define BLACKOUT_OPEN(name)                                        \
+  BLACKOUT_EXPORT int name(const char* path, int flags, ...) {     \
+    va_list arguments;                                             \
+    va_start(arguments, flags);                                    \
+    mode_t mode = modeOf(flags, arguments);                        \
+    va_end(arguments);                                             \
+    return openFile(AT_FDCWD, path, flags, mode);                  \
+  }
+#define BLACKOUT_OPENAT(name)                                                \
+  BLACKOUT_EXPORT int name(int dirfd, const char* path, int flags, ...) {    \
+    va_list arguments;                                                       \
+    va_start(arguments, flags);                                              \
+    mode_t mode = modeOf(flags, arguments);                                  \
+    va_end(arguments);                                                       \
+    return openFile(dirfd, path, flags, mode);                               \
+  }
+BLACKOUT_OPEN(open)
+BLACKOUT_OPEN(open64)
+BLACKOUT_OPENAT(openat)
+BLACKOUT_OPENAT(openat64)
+// The names that fortified programs call.
+BLACKOUT_EXPORT int __open_2(const char* path, int flags) { return openFile(AT_FDCWD, path, flags, 0); }
+BLACKOUT_EXPORT int __open64_2(const char* path, int flags) { return openFile(AT_FDCWD, path, flags, 0); }
+BLACKOUT_EXPORT int __openat_2(int dirfd, const char* path, int flags) { return openFile(dirfd, path, flags, 0); }
+BLACKOUT_EXPORT int __openat64_2(int dirfd, const char* path, int flags) { return openFile(dirfd, path, flags, 0); }
+BLACKOUT_EXPORT int creat(const char* path, mode_t mode) {
+  return openFile(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+BLACKOUT_EXPORT int creat64(const char* path, mode_t mode) { return creat(path, mode); }
+
+// mkstemp opens inside libc; below a folder of pools it must make the private file.
+BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) {
+  char copy[PATH_MAX];
+  if (!redirect(AT_FDCWD, pattern, copy)) return BLACKOUT_REAL(mkostemp)(pattern, flags);
+  size_t n = strlen(pattern);
+  if (n < 6 || memcmp(pattern + n - 6, "XXXXXX", 6) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  // Numbers instead of chance: the same names in every run.
+  static unsigned counter = 0;
+  for (int attempt = 0; attempt < 100000; ++attempt) {
+    char digits[16];
+    snprintf(digits, sizeof digits, "%06u", __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED) % 1000000);
+    memcpy(pattern + n - 6, digits, 6);
+    int fd = openFile(AT_FDCWD, pattern, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  errno = EEXIST;
+  return -1;
+}
+BLACKOUT_EXPORT int mkstemp(char* pattern) { return mkostemp(pattern, 0); }
+BLACKOUT_EXPORT int mkstemp64(char* pattern) { return mkostemp(pattern, 0); }
+BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemp(pattern, flags); }
+
+BLACKOUT_EXPORT int close(int fd) {
+  if (recording()) forgetDescriptor(fd);
+  return int(syscall(SYS_close, fd));
+}
+BLACKOUT_EXPORT int dup(int fd) {
+  int made = int(syscall(SYS_dup, fd));
+  if (made >= 0) copyDescriptor(fd, made);
+  return made;
+}
+BLACKOUT_EXPORT int dup2(int fd, int to) {
+  int made = int(syscall(SYS_dup2, fd, to));
+  if (made >= 0 && fd != to) copyDescriptor(fd, made);
+  return made;
+}
+BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
+  int made = int(syscall(SYS_dup3, fd, to, flags));
+  if (made >= 0) copyDescriptor(fd, made);
+  return made;
+}
+static int control(int fd, int command, unsigned long argument) {
+  int r = int(syscall(SYS_fcntl, fd, command, argument));
+  if (r >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copyDescriptor(fd, r);
+  return r;
+}
+BLACKOUT_EXPORT int fcntl(int fd, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  unsigned long argument = va_arg(arguments, unsigned long);
+  va_end(arguments);
+  return control(fd, command, argument);
+}
+BLACKOUT_EXPORT int fcntl64(int fd, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  unsigned long argument = va_arg(arguments, unsigned long);
+  va_end(arguments);
+  return control(fd, command, argument);
+}
+
+BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
+  if (!isPoolDescriptor(fd)) return syscall(SYS_write, fd, buffer, size);
+  iovec part{const_cast<void*>(buffer), size};
+  return writeVector(fd, &part, 1, -1, "write", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at) {
+  if (!isPoolDescriptor(fd)) return syscall(SYS_pwrite64, fd, buffer, size, at);
+  iovec part{const_cast<void*>(buffer), size};
+  return writeVector(fd, &part, 1, at, "pwrite", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) { return pwrite(fd, buffer, size, at); }
+BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
+  return writeVector(fd, parts, count, -1, "writev", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
+  return writeVector(fd, parts, count, at, "pwritev", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
+
+BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
+  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return syscall(SYS_read, fd, to, size); });
+}
+BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) { return syscall(SYS_pread64, fd, to, size, at); });
+}
+BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
+BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
+  return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
+                  [&](void* to) { return syscall(SYS_recvfrom, fd, to, size, flags, nullptr, nullptr); });
+}
+BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
+  bool pm = false;
+  for (int i = 0; i < count; ++i) pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
+  if (!pm) return syscall(SYS_readv, fd, parts, count);
+  // One part after the other; a short one ends it, as the kernel may end it.
+  ssize_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    ssize_t n = read(fd, parts[i].iov_base, parts[i].iov_len);
+    if (n < 0) return total > 0 ? total : n;
+    total += n;
+    if (size_t(n) < parts[i].iov_len) break;
+  }
+  return total;
+}
+
+BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
+  if (!isPoolDescriptor(fd)) return int(syscall(SYS_ftruncate, fd, size));
+  Scope scope;
+  uint32_t file = scope.nested ? 0 : fileOfDescriptor(fd);
+  return truncated(file, syscall(SYS_ftruncate, fd, size), size);
+}
+BLACKOUT_EXPORT int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
+BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
+  char copy[PATH_MAX];
+  if (!redirect(AT_FDCWD, path, copy)) return int(syscall(SYS_truncate, path, size));
+  Scope scope;
+  uint32_t file = scope.nested ? 0 : fileOfPath(copy);
+  return truncated(file, syscall(SYS_truncate, copy, size), size);
+}
+BLACKOUT_EXPORT int truncate64(const char* path, off_t size) { return truncate(path, size); }
+BLACKOUT_EXPORT int fallocate(int fd, int mode, off_t offset, off_t size) { return allocate(fd, mode, offset, size); }
+BLACKOUT_EXPORT int fallocate64(int fd, int mode, off_t offset, off_t size) { return allocate(fd, mode, offset, size); }
+BLACKOUT_EXPORT int posix_fallocate(int fd, off_t offset, off_t size) {
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(posix_fallocate)(fd, offset, size);
+  int saved = errno;
+  int error = allocate(fd, 0, offset, size) == 0 ? 0 : errno;
+  if (error == EOPNOTSUPP) {
+    // A file system without allocation: room is promised by size alone.
+    struct stat st;
+    error = syscall(SYS_fstat, fd, &st) != 0 ? errno : 0;
+    if (error == 0 && st.st_size < offset + size) error = ftruncate(fd, offset + size) == 0 ? 0 : errno;
+  }
+  errno = saved;
+  return error;
+}
+BLACKOUT_EXPORT int posix_fallocate64(int fd, off_t offset, off_t size) { return posix_fallocate(fd, offset, size); }
+
+// Copies inside the kernel: what arrived is read back.
+template <class Call>
+static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* frame, Call call) {
+  Scope scope;
+  ssize_t n = call();
+  if (n <= 0 || scope.nested) return n;
+  uint32_t where = libraryWhere(name, frame);
+  static char page[4096];
+  int saved = errno;
+  for (ssize_t done = 0; done < n;) {
+    size_t want = size_t(n - done) < sizeof page ? size_t(n - done) : sizeof page;
+    // The descriptor may be write-only, so through /proc.
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    int readable = int(syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC));
+    long got = readable < 0 ? -1 : syscall(SYS_pread64, readable, page, want, off_t(offset) + done);
+    if (readable >= 0) syscall(SYS_close, readable);
+    if (got <= 0) break;
+    wroteFile(fd, offset + uint64_t(done), page, size_t(got), where);
+    done += got;
+  }
+  errno = saved;
+  return n;
+}
+BLACKOUT_EXPORT ssize_t copy_file_range(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
+  auto call = [&] { return syscall(SYS_copy_file_range, in, from, out, to, size, flags); };
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "copy_file_range", BLACKOUT_FRAME(), call);
+}
+BLACKOUT_EXPORT ssize_t sendfile(int out, int in, off_t* from, size_t size) {
+  auto call = [&] { return syscall(SYS_sendfile, out, in, from, size); };
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, writeOffset(out), "sendfile", BLACKOUT_FRAME(), call);
+}
+BLACKOUT_EXPORT ssize_t sendfile64(int out, int in, off_t* from, size_t size) { return sendfile(out, in, from, size); }
+
+BLACKOUT_EXPORT int unlink(const char* path) { return removeFile(AT_FDCWD, path, 0); }
+BLACKOUT_EXPORT int unlinkat(int dirfd, const char* path, int flags) { return removeFile(dirfd, path, flags); }
+BLACKOUT_EXPORT int rmdir(const char* path) { return removeFile(AT_FDCWD, path, AT_REMOVEDIR); }
+BLACKOUT_EXPORT int remove(const char* path) {
+  int r = removeFile(AT_FDCWD, path, 0);
+  return r != 0 && errno == EISDIR ? removeFile(AT_FDCWD, path, AT_REMOVEDIR) : r;
+}
+BLACKOUT_EXPORT int rename(const char* from, const char* to) { return renameFile(AT_FDCWD, from, AT_FDCWD, to, 0); }
+BLACKOUT_EXPORT int renameat(int fromDir, const char* from, int toDir, const char* to) {
+  return renameFile(fromDir, from, toDir, to, 0);
+}
+BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
+  return renameFile(fromDir, from, toDir, to, flags);
+}
+
+BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
+  Looked l(dirfd, path);
+  return int(syscall(SYS_newfstatat, l.fd, l.path, st, flags));
+}
+BLACKOUT_EXPORT int fstatat64(int dirfd, const char* path, struct stat64* st, int flags) {
+  return fstatat(dirfd, path, reinterpret_cast<struct stat*>(st), flags);
+}
+BLACKOUT_EXPORT int stat(const char* path, struct stat* st) { return fstatat(AT_FDCWD, path, st, 0); }
+BLACKOUT_EXPORT int stat64(const char* path, struct stat64* st) { return fstatat64(AT_FDCWD, path, st, 0); }
+BLACKOUT_EXPORT int lstat(const char* path, struct stat* st) { return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW); }
+BLACKOUT_EXPORT int lstat64(const char* path, struct stat64* st) { return fstatat64(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW); }
+// The names of programs linked before glibc 2.33.
+BLACKOUT_EXPORT int __xstat(int, const char* path, struct stat* st) { return stat(path, st); }
+BLACKOUT_EXPORT int __xstat64(int, const char* path, struct stat64* st) { return stat64(path, st); }
+BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return lstat(path, st); }
+BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
+BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
+  Looked l(dirfd, path);
+  return int(syscall(SYS_statx, l.fd, l.path, flags, mask, st));
+}
+BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
+  Looked l(dirfd, path);
+  return BLACKOUT_REAL(faccessat)(l.fd, l.path, mode, flags);
+}
+BLACKOUT_EXPORT int access(const char* path, int mode) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_faccessat, l.fd, l.path, mode));
+}
+BLACKOUT_EXPORT int mkdirat(int dirfd, const char* path, mode_t mode) {
+  Looked l(dirfd, path);
+  return int(syscall(SYS_mkdirat, l.fd, l.path, mode));
+}
+BLACKOUT_EXPORT int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
+BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags) {
+  Looked l(dirfd, path);
+  return BLACKOUT_REAL(fchmodat)(l.fd, l.path, mode, flags);
+}
+BLACKOUT_EXPORT int chmod(const char* path, mode_t mode) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_fchmodat, l.fd, l.path, mode));
+}
+BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_fchownat, l.fd, l.path, user, group, 0));
+}
+BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
+  Looked l(dirfd, path);
+  return int(syscall(SYS_utimensat, l.fd, l.path, times, flags));
+}
+BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
+  Looked a(fromDir, from);
+  Looked b(toDir, to);
+  return int(syscall(SYS_linkat, a.fd, a.path, b.fd, b.path, flags));
+}
+BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
+BLACKOUT_EXPORT DIR* opendir(const char* path) {
+  Looked l(AT_FDCWD, path);
+  return BLACKOUT_REAL(opendir)(l.path);
+}
+BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
+  char copy[PATH_MAX], canonical[PATH_MAX];
+  if (!redirect(AT_FDCWD, path, copy, canonical)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
+  if (access(path, F_OK) != 0) return nullptr;
+  if (out == nullptr) return strdup(canonical);
+  return strcpy(out, canonical);
+}

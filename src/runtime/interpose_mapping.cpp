@@ -1,0 +1,168 @@
+// Mappings: a pool file mapped shared is PM. It is placed where it is in every run, unless the program
+// insists on an address. msync and fsync are events; the private copy itself is never forced to disk.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/pools.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+uintptr_t pages(size_t size) { return (size + kPage - 1) & ~(kPage - 1); }
+
+void* plainMap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
+  return reinterpret_cast<void*>(syscall(SYS_mmap, at, size, prot, flags, fd, offset));
+}
+
+bool writable(int fd) {
+  long flags = syscall(SYS_fcntl, fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
+  bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+  bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && writable(fd);
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  if (!pool) {
+    void* r = plainMap(at, size, prot, flags, fd, offset);
+    // Something else now lies where PM was.
+    if (r != MAP_FAILED && fixed && mayBePm(r, size)) {
+      Scope scope;
+      if (!scope.nested) removeRegions(begin, begin + pages(size));
+    }
+    return r;
+  }
+  noteModules();
+  Scope scope;
+  if (scope.nested) return plainMap(at, size, prot, flags, fd, offset);
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
+  void* r = MAP_FAILED;
+  if (fixed) {
+    r = plainMap(at, size, prot, flags, fd, offset);
+  } else {
+    // A hint is only that: our place is the same in every run.
+    for (int attempt = 0; attempt < 16 && r == MAP_FAILED; ++attempt) {
+      r = plainMap(reinterpret_cast<void*>(placeForMapping(size)), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
+      if (r == MAP_FAILED && errno != EEXIST) return r;
+    }
+  }
+  if (r == MAP_FAILED) return r;
+  begin = reinterpret_cast<uintptr_t>(r);
+  if (!addRegion({begin, begin + pages(size), file, uint64_t(offset)})) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  return r;
+}
+
+// msync and fsync cover the stores before the call, at its return.
+template <class Call, class Done>
+int synced(Call call, Done done) {
+  {
+    Scope scope;
+    if (!scope.nested) append(BLACKOUT_EV_SyncStart, 0, 0, 0, 0);
+  }
+  int r = call();
+  if (r == 0) {
+    Scope scope;
+    if (!scope.nested) done();
+  }
+  return r;
+}
+
+int syncFile(int fd, long number) {
+  if (!isPoolDescriptor(fd)) return int(syscall(number, fd));
+  uint32_t file;
+  {
+    Scope scope;
+    file = scope.nested ? 0 : fileOfDescriptor(fd);
+  }
+  if (file == 0) return int(syscall(number, fd));
+  return synced([] { return 0; }, [&] { append(BLACKOUT_EV_Fsync, 0, 0, uint64_t{file} << 40, 0); });
+}
+
+}  // namespace
+
+BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
+  if (!recording()) return plainMap(at, size, prot, flags, fd, offset);
+  return map(at, size, prot, flags, fd, offset);
+}
+BLACKOUT_EXPORT void* mmap64(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
+  return mmap(at, size, prot, flags, fd, offset);
+}
+
+BLACKOUT_EXPORT int munmap(void* at, size_t size) {
+  if (!mayBePm(at, size)) return int(syscall(SYS_munmap, at, size));
+  Scope scope;
+  long r = syscall(SYS_munmap, at, size);
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  if (r == 0 && !scope.nested) removeRegions(begin, begin + pages(size));
+  return int(r);
+}
+
+BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  void* to = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
+  va_end(arguments);
+  auto plain = [&](int f, void* target) { return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target)); };
+  if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) return plain(flags, to);
+  Scope scope;
+  const Region* known = scope.nested ? nullptr : findRegion(from);
+  if (known == nullptr) return plain(flags, to);
+  Region old = *known;
+  auto begin = reinterpret_cast<uintptr_t>(from);
+  uint64_t offset = old.offset + (begin - old.begin);
+  void* r;
+  if (to != nullptr || newSize <= oldSize || (flags & MREMAP_MAYMOVE) == 0) {
+    r = plain(flags, to);
+  } else {
+    r = plain(flags & ~MREMAP_MAYMOVE, nullptr);
+    if (r == MAP_FAILED) r = plain(flags | MREMAP_FIXED, reinterpret_cast<void*>(placeForMapping(newSize)));
+  }
+  if (r == MAP_FAILED) return r;
+  if (oldSize != 0 && (flags & MREMAP_DONTUNMAP) == 0) removeRegions(begin, begin + pages(oldSize));
+  auto now = reinterpret_cast<uintptr_t>(r);
+  if (!addRegion({now, now + pages(newSize), old.file, offset})) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  return r;
+}
+
+BLACKOUT_EXPORT int msync(void* at, size_t size, int flags) {
+  if (!mayBePm(at, size)) return int(syscall(SYS_msync, at, size, flags));
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  // The kernel checks the range; MS_ASYNC spares the disk.
+  auto checked = [&] { return int(syscall(SYS_msync, at, size, (flags & ~MS_SYNC) | MS_ASYNC)); };
+  if ((flags & MS_SYNC) == 0) return int(syscall(SYS_msync, at, size, flags));
+  return synced(checked, [&] {
+    forEachRegion(begin, begin + pages(size), [&](const Region& r, uintptr_t from, uintptr_t to) {
+      append(BLACKOUT_EV_Msync, 0, 0, pmAddressOf(r, from), to - from);
+    });
+  });
+}
+
+BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, SYS_fsync); }
+BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, SYS_fdatasync); }
+
+BLACKOUT_EXPORT int madvise(void* at, size_t size, int advice) {
+  long r = syscall(SYS_madvise, at, size, advice);
+  if (r != 0 || advice != MADV_REMOVE || !mayBePm(at, size)) return int(r);
+  Scope scope;
+  if (scope.nested) return int(r);
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  forEachRegion(begin, begin + pages(size), [&](const Region& region, uintptr_t from, uintptr_t to) {
+    append(BLACKOUT_EV_FileZero, 0, 0, pmAddressOf(region, from), to - from);
+  });
+  return int(r);
+}

@@ -1,0 +1,103 @@
+// Pool files through stdio. libc writes such a file from inside, where nothing can be seen, so a stream
+// that may write one is remembered, and what it wrote is recorded when it is flushed or closed.
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/pools.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+struct Stream {
+  FILE* file;
+  bool fresh;  // it began empty: pages of zeros need no record
+};
+constexpr int kMaxStreams = 64;
+Stream streams[kMaxStreams];
+
+Stream* find(FILE* file) {
+  for (Stream& s : streams)
+    if (s.file == file) return &s;
+  return nullptr;
+}
+
+FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, const char*)) {
+  char copy[PATH_MAX], canonical[PATH_MAX];
+  if (!redirect(AT_FDCWD, path, copy, canonical)) return open(path, mode);
+  struct stat before;
+  bool existed = stat(path, &before) == 0;
+  FILE* file = open(copy, mode);
+  if (file == nullptr || (strchr(mode, '+') == nullptr && mode[0] == 'r')) return file;
+  Scope scope;
+  if (scope.nested) return file;
+  struct stat st;
+  int fd = fileno(file);
+  if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode)) return file;
+  uint32_t number = fileOfDescriptor(fd);
+  if (number == 0 && !existed) number = newFile(canonical, st);
+  if (number != 0) setFileSize(number, uint64_t(st.st_size));
+  notePoolDescriptor(fd);
+  if (Stream* s = find(nullptr)) *s = {file, st.st_size == 0};
+  else problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  return file;
+}
+
+void recordStream(Stream& s) {
+  int fd = fileno(s.file);
+  Scope scope;
+  if (scope.nested) return;
+  uint32_t number = fileOfDescriptor(fd);
+  struct stat st;
+  if (number == 0 || syscall(SYS_fstat, fd, &st) != 0) return;
+  setFileSize(number, uint64_t(st.st_size));
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int readable = int(syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC));
+  if (readable < 0) return;
+  recordWholeFile(number, readable, whereOf(librarySite("fwrite"), Stack{0, 0, {}}), !s.fresh);
+  syscall(SYS_close, readable);
+}
+
+// The program ends without closing: libc would write the rest after our last chance.
+__attribute__((destructor)) void recordOpenStreams() {
+  if (!recording()) return;
+  for (Stream& s : streams) {
+    if (s.file == nullptr) continue;
+    BLACKOUT_REAL(fflush)(s.file);
+    recordStream(s);
+  }
+}
+
+}  // namespace
+
+BLACKOUT_EXPORT FILE* fopen(const char* path, const char* mode) { return opened(path, mode, BLACKOUT_REAL(fopen)); }
+BLACKOUT_EXPORT FILE* fopen64(const char* path, const char* mode) { return opened(path, mode, BLACKOUT_REAL(fopen64)); }
+
+BLACKOUT_EXPORT int fflush(FILE* file) {
+  int r = BLACKOUT_REAL(fflush)(file);
+  if (!recording()) return r;
+  for (Stream& s : streams)
+    if (s.file != nullptr && (file == nullptr || s.file == file)) recordStream(s);
+  return r;
+}
+
+BLACKOUT_EXPORT int fclose(FILE* file) {
+  if (recording() && file != nullptr) {
+    if (Stream* s = find(file)) {
+      BLACKOUT_REAL(fflush)(file);
+      recordStream(*s);
+      s->file = nullptr;
+    }
+    forgetDescriptor(fileno(file));
+  }
+  return BLACKOUT_REAL(fclose)(file);
+}

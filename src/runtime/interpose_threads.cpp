@@ -1,0 +1,241 @@
+// Threads, locks and processes. A lock is a locked instruction, so it completes the pending flushes
+// of its thread; it is recorded when it could (the thread touched PM since its last fence) or when all locks are wanted.
+// Children record into the same trace, whatever way they are made.
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+pthread_key_t endKey;
+pthread_once_t endOnce = PTHREAD_ONCE_INIT;
+
+void threadEnds(void*) {
+  if (!recording() || self.number == 0) return;
+  Scope scope;
+  if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
+}
+void makeEndKey() { pthread_key_create(&endKey, threadEnds); }
+
+struct Start {
+  void* (*routine)(void*);
+  void* argument;
+  size_t stackSize;
+};
+
+void* startThread(void* p) {
+  Start start = *static_cast<Start*>(p);
+  free(p);
+  // Frames above this one belong to libc.
+  self.stackTop = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 16;
+  self.stackLow = self.stackTop - start.stackSize;
+  self.tid = uint32_t(syscall(SYS_gettid));
+  self.process = processNumber;
+  pthread_setspecific(endKey, &self);
+  return start.routine(start.argument);
+}
+
+void lockEvent(uint8_t kind, const void* lock) {
+  if (!recording() || (!self.active && options.locks == 0)) return;
+  Scope scope;
+  if (scope.nested) return;
+  append(kind, 0, 0, reinterpret_cast<uint64_t>(lock), 0);
+}
+int locked(int r, const void* lock) {
+  int saved = errno;
+  if (r == 0) lockEvent(BLACKOUT_EV_Lock, lock);
+  errno = saved;
+  return r;
+}
+void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
+
+pid_t forked(pid_t child) {
+  if (!recording()) return child;
+  int saved = errno;
+  if (child == 0) {
+    attachChild();
+  } else if (child > 0) {
+    Scope scope;
+    if (!scope.nested) append(BLACKOUT_EV_Fork, 0, 0, 0, uint64_t(child));
+  }
+  errno = saved;
+  return child;
+}
+
+// A child's environment must lead to the runtime and the trace: without them it would work on the user's pool.
+constexpr int kMaxEnvironment = 4096;
+struct Environment {
+  explicit Environment(char* const* given) : result(given) {
+    if (!recording()) return;
+    bool preload = false, words = false;
+    int n = 0;
+    for (; given != nullptr && given[n] != nullptr; ++n) {
+      preload |= strncmp(given[n], "LD_PRELOAD=", 11) == 0 && strstr(given[n], "libblackout.so") != nullptr;
+      words |= strncmp(given[n], "BLACKOUT_OPTIONS=", 17) == 0;
+    }
+    if ((preload && words) || n + 2 >= kMaxEnvironment) return;
+    int m = 0;
+    for (int i = 0; i < n; ++i) {
+      if (!preload && strncmp(given[i], "LD_PRELOAD=", 11) == 0) continue;
+      if (!words && strncmp(given[i], "BLACKOUT_OPTIONS=", 17) == 0) continue;
+      list[m++] = given[i];
+    }
+    if (!preload) list[m++] = ours(0, "LD_PRELOAD=");
+    if (!words) list[m++] = ours(1, "BLACKOUT_OPTIONS=");
+    list[m] = nullptr;
+    result = list;
+  }
+  // What this process was started with.
+  static char* ours(int i, const char* key) {
+    static char text[2][20000];
+    char name[32];
+    snprintf(name, sizeof name, "%s", key);
+    name[strlen(name) - 1] = '\0';
+    if (text[i][0] == '\0') {
+      const char* value = getenv(name);
+      snprintf(text[i], sizeof text[i], "%s%s", key, value == nullptr ? "" : value);
+    }
+    return text[i];
+  }
+  char* const* result;
+  char* list[kMaxEnvironment];
+};
+
+__attribute__((constructor(102))) void keepEnvironment() {
+  Environment::ours(0, "LD_PRELOAD=");
+  Environment::ours(1, "BLACKOUT_OPTIONS=");
+}
+
+void execEvent() {
+  if (!recording()) return;
+  setShared();
+  Scope scope;
+  if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
+}
+
+}  // namespace
+
+extern char** environ;
+
+BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
+  auto real = BLACKOUT_REAL_VERSION(pthread_create, "GLIBC_2.34");
+  if (!recording()) return real(thread, attributes, routine, argument);
+  pthread_once(&endOnce, makeEndKey);
+  auto* start = static_cast<Start*>(malloc(sizeof(Start)));
+  if (start == nullptr) return EAGAIN;
+  *start = {routine, argument, size_t{8} << 20};
+  if (attributes != nullptr) pthread_attr_getstacksize(attributes, &start->stackSize);
+  setShared();
+  {
+    Scope scope;
+    if (!scope.nested) append(BLACKOUT_EV_ThreadCreate, 0, 0, 0, 0);
+  }
+  int r = real(thread, attributes, startThread, start);
+  if (r != 0) free(start);
+  return r;
+}
+
+BLACKOUT_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) { return locked(BLACKOUT_REAL(pthread_mutex_lock)(m), m); }
+BLACKOUT_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) { return locked(BLACKOUT_REAL(pthread_mutex_trylock)(m), m); }
+BLACKOUT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* t) {
+  return locked(BLACKOUT_REAL(pthread_mutex_timedlock)(m, t), m);
+}
+BLACKOUT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) {
+  unlocks(m);
+  return BLACKOUT_REAL(pthread_mutex_unlock)(m);
+}
+BLACKOUT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_rdlock)(l), l); }
+BLACKOUT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_wrlock)(l), l); }
+BLACKOUT_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_tryrdlock)(l), l); }
+BLACKOUT_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_trywrlock)(l), l); }
+BLACKOUT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* l) {
+  unlocks(l);
+  return BLACKOUT_REAL(pthread_rwlock_unlock)(l);
+}
+BLACKOUT_EXPORT int pthread_spin_lock(pthread_spinlock_t* l) { return locked(BLACKOUT_REAL(pthread_spin_lock)(l), const_cast<int*>(l)); }
+BLACKOUT_EXPORT int pthread_spin_trylock(pthread_spinlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_spin_trylock)(l), const_cast<int*>(l));
+}
+// pthread_spin_unlock is a plain store on x86: it completes nothing.
+
+BLACKOUT_EXPORT int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+  unlocks(m);
+  return locked(BLACKOUT_REAL_VERSION(pthread_cond_wait, "GLIBC_2.3.2")(c, m), m);
+}
+BLACKOUT_EXPORT int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* t) {
+  unlocks(m);
+  int r = BLACKOUT_REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")(c, m, t);
+  if (r == 0 || r == ETIMEDOUT) locked(0, m);
+  return r;
+}
+BLACKOUT_EXPORT int sem_wait(sem_t* s) { return locked(BLACKOUT_REAL_VERSION(sem_wait, "GLIBC_2.34")(s), s); }
+BLACKOUT_EXPORT int sem_post(sem_t* s) {
+  unlocks(s);
+  return BLACKOUT_REAL_VERSION(sem_post, "GLIBC_2.34")(s);
+}
+BLACKOUT_EXPORT int pthread_barrier_wait(pthread_barrier_t* b) {
+  unlocks(b);
+  int r = BLACKOUT_REAL(pthread_barrier_wait)(b);
+  if (r == 0 || r == PTHREAD_BARRIER_SERIAL_THREAD) locked(0, b);
+  return r;
+}
+
+BLACKOUT_EXPORT pid_t fork() {
+  if (recording()) setShared();
+  return forked(BLACKOUT_REAL(fork)());
+}
+// A child of vfork runs on its parent's memory: its events could not be told apart.
+BLACKOUT_EXPORT pid_t vfork() { return fork(); }
+
+BLACKOUT_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
+  execEvent();
+  Environment e(environment);
+  return BLACKOUT_REAL(execve)(path, arguments, e.result);
+}
+BLACKOUT_EXPORT int execvpe(const char* file, char* const* arguments, char* const* environment) {
+  execEvent();
+  Environment e(environment);
+  return BLACKOUT_REAL(execvpe)(file, arguments, e.result);
+}
+BLACKOUT_EXPORT int execv(const char* path, char* const* arguments) { return execve(path, arguments, environ); }
+BLACKOUT_EXPORT int execvp(const char* file, char* const* arguments) { return execvpe(file, arguments, environ); }
+BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
+  execEvent();
+  Environment e(environment);
+  return BLACKOUT_REAL(fexecve)(fd, arguments, e.result);
+}
+BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  if (recording()) setShared();
+  Environment e(environment);
+  return BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(pid, path, actions, attributes, arguments, e.result);
+}
+BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  if (recording()) setShared();
+  Environment e(environment);
+  return BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(pid, file, actions, attributes, arguments, e.result);
+}
+BLACKOUT_EXPORT int system(const char* command) {
+  if (recording()) setShared();
+  return BLACKOUT_REAL(system)(command);
+}
+BLACKOUT_EXPORT FILE* popen(const char* command, const char* mode) {
+  if (recording()) setShared();
+  return BLACKOUT_REAL(popen)(command, mode);
+}

@@ -1,0 +1,299 @@
+// mem* and str* of instrumented code. One that writes PM is recorded in pieces and made under the
+// lock, in the same order; everything else goes to libc. Strings are measured first and then copied.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <wchar.h>
+
+#include "events/contract.h"
+#include "runtime/access.h"
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+bool wantsLoad(const void* p, size_t n) { return options.loads != 0 && mayBePm(p, n); }
+
+// Reads [p, p + n): recorded if loads are.
+void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
+  if (n == 0 || !wantsLoad(p, n)) return;
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  if (!scope.nested) recordLoad(p, n, whereOf(site, stack));
+}
+
+// d[0..n) = s[0..n), as memmove.
+void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame) {
+  reading(site, s, n, frame);
+  if (n == 0 || !mayBePm(d, n)) {
+    memmove(d, s, n);
+    return;
+  }
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  auto a = reinterpret_cast<uintptr_t>(d);
+  if (scope.nested) {
+    problem(BLACKOUT_PROBLEM_SIGNAL);
+    lost(1);
+  } else if (overlapsRegion(a, a + n)) {
+    storeBytes(d, s, n, whereOf(site, stack));
+    return;
+  }
+  memmove(d, s, n);
+}
+
+void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
+  if (n == 0 || !mayBePm(d, n)) {
+    memset(d, c, n);
+    return;
+  }
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  auto a = reinterpret_cast<uintptr_t>(d);
+  if (scope.nested) {
+    problem(BLACKOUT_PROBLEM_SIGNAL);
+    lost(1);
+  } else if (overlapsRegion(a, a + n)) {
+    // The fill itself is what is recorded, read back from memory.
+    memset(d, c, n);
+    recordStore(BLACKOUT_EV_Store, d, d, n, whereOf(site, stack));
+    return;
+  }
+  memset(d, c, n);
+}
+
+size_t bounded(const char* s, size_t n) {
+  size_t i = strnlen(s, n);
+  return i;
+}
+
+int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
+  if (!mayBePm(d, 1)) return vsnprintf(d, n, f, arguments);
+  va_list again;
+  va_copy(again, arguments);
+  int need = vsnprintf(nullptr, 0, f, again);
+  va_end(again);
+  if (need < 0 || n == 0) return need;
+  size_t size = size_t(need) + 1;
+  auto* text = static_cast<char*>(malloc(size));
+  if (text == nullptr) return vsnprintf(d, n, f, arguments);
+  vsnprintf(text, size, f, arguments);
+  if (size > n) {
+    text[n - 1] = '\0';
+    size = n;
+  }
+  copy(site, d, text, size, frame);
+  free(text);
+  return need;
+}
+
+}  // namespace
+
+#define HOOK BLACKOUT_EXPORT
+#define FRAME BLACKOUT_FRAME()
+
+HOOK void* __blackout_memcpy(blackout_site* s, void* d, const void* from, size_t n) {
+  copy(s, d, from, n, FRAME);
+  return d;
+}
+HOOK void* __blackout_memmove(blackout_site* s, void* d, const void* from, size_t n) {
+  copy(s, d, from, n, FRAME);
+  return d;
+}
+HOOK void* __blackout_memset(blackout_site* s, void* d, int c, size_t n) {
+  fill(s, d, c, n, FRAME);
+  return d;
+}
+HOOK void* __blackout_mempcpy(blackout_site* s, void* d, const void* from, size_t n) {
+  copy(s, d, from, n, FRAME);
+  return static_cast<char*>(d) + n;
+}
+HOOK void* __blackout_memccpy(blackout_site* s, void* d, const void* from, int c, size_t n) {
+  const void* end = memchr(from, c, n);
+  size_t size = end == nullptr ? n : size_t(static_cast<const char*>(end) - static_cast<const char*>(from)) + 1;
+  copy(s, d, from, size, FRAME);
+  return end == nullptr ? nullptr : static_cast<char*>(d) + size;
+}
+HOOK void __blackout_bcopy(blackout_site* s, const void* from, void* d, size_t n) { copy(s, d, from, n, FRAME); }
+HOOK void __blackout_bzero(blackout_site* s, void* d, size_t n) { fill(s, d, 0, n, FRAME); }
+HOOK wchar_t* __blackout_wmemcpy(blackout_site* s, wchar_t* d, const wchar_t* from, size_t n) {
+  copy(s, d, from, n * sizeof(wchar_t), FRAME);
+  return d;
+}
+HOOK wchar_t* __blackout_wmemmove(blackout_site* s, wchar_t* d, const wchar_t* from, size_t n) {
+  copy(s, d, from, n * sizeof(wchar_t), FRAME);
+  return d;
+}
+HOOK wchar_t* __blackout_wmemset(blackout_site* s, wchar_t* d, wchar_t c, size_t n) {
+  for (size_t i = 0; i < n; ++i) copy(s, d + i, &c, sizeof c, FRAME);
+  return d;
+}
+// Fortified calls: the check first, by libc's own sentence.
+static void check(size_t n, size_t room) {
+  if (n > room) stop("buffer overflow detected in a fortified call", nullptr, 134);
+}
+HOOK void* __blackout_memcpy_chk(blackout_site* s, void* d, const void* from, size_t n, size_t room) {
+  check(n, room);
+  copy(s, d, from, n, FRAME);
+  return d;
+}
+HOOK void* __blackout_memmove_chk(blackout_site* s, void* d, const void* from, size_t n, size_t room) {
+  check(n, room);
+  copy(s, d, from, n, FRAME);
+  return d;
+}
+HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, size_t room) {
+  check(n, room);
+  fill(s, d, c, n, FRAME);
+  return d;
+}
+
+HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
+  copy(s, d, from, strlen(from) + 1, FRAME);
+  return d;
+}
+HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
+  check(strlen(from) + 1, room);
+  copy(s, d, from, strlen(from) + 1, FRAME);
+  return d;
+}
+HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
+  size_t n = strlen(from);
+  copy(s, d, from, n + 1, FRAME);
+  return d + n;
+}
+HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
+  size_t size = bounded(from, n);
+  copy(s, d, from, size, FRAME);
+  fill(s, d + size, 0, n - size, FRAME);
+  return d;
+}
+HOOK char* __blackout_strncpy_chk(blackout_site* s, char* d, const char* from, size_t n, size_t room) {
+  check(n, room);
+  size_t size = bounded(from, n);
+  copy(s, d, from, size, FRAME);
+  fill(s, d + size, 0, n - size, FRAME);
+  return d;
+}
+HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_t n) {
+  size_t size = bounded(from, n);
+  copy(s, d, from, size, FRAME);
+  fill(s, d + size, 0, n - size, FRAME);
+  return d + size;
+}
+HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
+  copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
+  return d;
+}
+HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
+  check(strlen(d) + strlen(from) + 1, room);
+  copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
+  return d;
+}
+HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
+  char* end = d + strlen(d);
+  size_t size = bounded(from, n);
+  copy(s, end, from, size, FRAME);
+  fill(s, end + size, 0, 1, FRAME);
+  return d;
+}
+HOOK int __blackout_vsnprintf(blackout_site* s, char* d, size_t n, const char* f, va_list arguments) {
+  return format(s, d, n, f, arguments, FRAME);
+}
+HOOK int __blackout_vsprintf(blackout_site* s, char* d, const char* f, va_list arguments) {
+  return format(s, d, size_t(1) << 30, f, arguments, FRAME);
+}
+HOOK int __blackout_snprintf(blackout_site* s, char* d, size_t n, const char* f, ...) {
+  va_list arguments;
+  va_start(arguments, f);
+  int r = format(s, d, n, f, arguments, FRAME);
+  va_end(arguments);
+  return r;
+}
+HOOK int __blackout_sprintf(blackout_site* s, char* d, const char* f, ...) {
+  va_list arguments;
+  va_start(arguments, f);
+  int r = format(s, d, size_t(1) << 30, f, arguments, FRAME);
+  va_end(arguments);
+  return r;
+}
+HOOK int __blackout_snprintf_chk(blackout_site* s, char* d, size_t n, int, size_t room, const char* f, ...) {
+  check(n, room);
+  va_list arguments;
+  va_start(arguments, f);
+  int r = format(s, d, n, f, arguments, FRAME);
+  va_end(arguments);
+  return r;
+}
+HOOK int __blackout_sprintf_chk(blackout_site* s, char* d, int, size_t room, const char* f, ...) {
+  va_list arguments;
+  va_start(arguments, f);
+  int r = format(s, d, room, f, arguments, FRAME);
+  va_end(arguments);
+  return r;
+}
+
+HOOK int __blackout_memcmp(blackout_site* s, const void* a, const void* b, size_t n) {
+  reading(s, a, n, FRAME);
+  reading(s, b, n, FRAME);
+  return memcmp(a, b, n);
+}
+HOOK void* __blackout_memchr(blackout_site* s, const void* p, int c, size_t n) {
+  auto* found = memchr(const_cast<void*>(p), c, n);
+  reading(s, p, found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1, FRAME);
+  return found;
+}
+HOOK size_t __blackout_strlen(blackout_site* s, const char* p) {
+  size_t n = strlen(p);
+  reading(s, p, n + 1, FRAME);
+  return n;
+}
+HOOK size_t __blackout_strnlen(blackout_site* s, const char* p, size_t limit) {
+  size_t n = strnlen(p, limit);
+  reading(s, p, n < limit ? n + 1 : n, FRAME);
+  return n;
+}
+static size_t compared(const char* a, const char* b, size_t limit) {
+  size_t n = 0;
+  while (n < limit && a[n] == b[n] && a[n] != '\0') ++n;
+  return n < limit ? n + 1 : n;
+}
+HOOK int __blackout_strcmp(blackout_site* s, const char* a, const char* b) {
+  if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
+    size_t n = compared(a, b, SIZE_MAX);
+    reading(s, a, n, FRAME);
+    reading(s, b, n, FRAME);
+  }
+  return strcmp(a, b);
+}
+HOOK int __blackout_strncmp(blackout_site* s, const char* a, const char* b, size_t limit) {
+  if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
+    size_t n = compared(a, b, limit);
+    reading(s, a, n, FRAME);
+    reading(s, b, n, FRAME);
+  }
+  return strncmp(a, b, limit);
+}
+HOOK char* __blackout_strchr(blackout_site* s, const char* p, int c) {
+  auto* found = const_cast<char*>(strchr(p, c));
+  if (wantsLoad(p, 1)) reading(s, p, found == nullptr ? strlen(p) + 1 : size_t(found - p) + 1, FRAME);
+  return found;
+}
+HOOK char* __blackout_strrchr(blackout_site* s, const char* p, int c) {
+  if (wantsLoad(p, 1)) reading(s, p, strlen(p) + 1, FRAME);
+  return const_cast<char*>(strrchr(p, c));
+}
+HOOK char* __blackout_strdup(blackout_site* s, const char* p) {
+  if (wantsLoad(p, 1)) reading(s, p, strlen(p) + 1, FRAME);
+  return strdup(p);
+}

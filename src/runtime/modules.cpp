@@ -1,0 +1,97 @@
+#include "runtime/modules.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "events/contract.h"
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+namespace {
+
+constexpr int kMaxNoted = 1024;
+// Recorded before; again if it has become instrumented since (its constructor ran).
+struct Noted {
+  uintptr_t begin;
+  bool instrumented;
+};
+Noted noted[kMaxNoted];
+int notedCount = 0;
+
+int note(dl_phdr_info* info, size_t, void*) {
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info->dlpi_phdr[i];
+    if (p.p_type != PT_LOAD) continue;
+    uintptr_t from = info->dlpi_addr + p.p_vaddr;
+    if (from < begin) begin = from;
+    if (from + p.p_memsz > end) end = from + p.p_memsz;
+  }
+  if (end == 0) return 0;
+  bool instrumented = isInstrumented(begin, end);
+  for (int i = 0; i < notedCount; ++i)
+    if (noted[i].begin == begin && noted[i].instrumented == instrumented) return 0;
+  if (notedCount == kMaxNoted) return 0;
+  noted[notedCount++] = {begin, instrumented};
+  char path[PATH_MAX];
+  const char* name = info->dlpi_name;
+  if (name == nullptr || *name == '\0') {
+    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    name = path;
+  } else if (strchr(name, '/') != nullptr && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr) {
+    name = path;
+  }
+  uint64_t range[2] = {begin, end};
+  appendBlob2(BLACKOUT_EV_Module, instrumented ? 1 : 0, info->dlpi_addr, range, sizeof range, name, strlen(name) + 1);
+  return 0;
+}
+
+}  // namespace
+
+void noteModules() {
+  if (!recording()) return;
+  Scope scope;
+  if (!scope.nested) dl_iterate_phdr(note, nullptr);
+}
+
+}  // namespace blackout::rt
+
+using namespace blackout::rt;
+
+extern "C" {
+
+__attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site*, blackout_site*) {
+  if (m->version != BLACKOUT_CONTRACT_VERSION) {
+    if (recording()) {
+      Scope scope;
+      problem(BLACKOUT_PROBLEM_CONTRACT);
+    }
+    return;
+  }
+  if (!recording()) return;
+  {
+    Scope scope;
+    if (scope.nested) return;
+    registerWindow(m);
+  }
+  noteModules();
+}
+
+__attribute__((visibility("default"))) void __blackout_unregister_module(blackout_module* m) {
+  if (!recording()) return;
+  Scope scope;
+  if (!scope.nested) unregisterWindow(m);
+}
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+// BLACKOUT_OPTIONS, parsed once before anything of the program runs.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace blackout::rt {
+
+constexpr int kMaxPatterns = 32;
+
+struct Options {
+#define BLACKOUT_FLAG(name, initial, help) uint64_t name = initial;
+#define BLACKOUT_TEXT(name, help) const char* name = nullptr;
+#include "events/options.def"
+#undef BLACKOUT_FLAG
+#undef BLACKOUT_TEXT
+  const char* patterns[kMaxPatterns] = {};  // all of "pm"
+  int patternCount = 0;
+};
+
+extern Options options;
+
+// Reads the environment. A wrong word ends the process with one line and exit code 2.
+void readOptions();
+
+// One line on standard error, from any context; then nothing or _exit(code).
+void say(const char* text, const char* detail = nullptr);
+[[noreturn]] void stop(const char* text, const char* detail, int code);
+
+}  // namespace blackout::rt

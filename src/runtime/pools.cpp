@@ -1,0 +1,203 @@
+#include "runtime/pools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/access.h"
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+
+namespace blackout::rt {
+
+namespace {
+
+// Absolute, without ".", ".." and "//"; symbolic links are not followed here.
+bool absolute(int dirfd, const char* path, char* out) {
+  char joined[PATH_MAX];
+  if (path[0] == '/') {
+    if (strlen(path) >= sizeof joined) return false;
+    strcpy(joined, path);
+  } else {
+    size_t n;
+    if (dirfd == AT_FDCWD) {
+      long r = syscall(SYS_getcwd, joined, sizeof joined);
+      if (r <= 0) return false;
+      n = strlen(joined);
+    } else {
+      char link[64];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, sizeof joined - 1);
+      if (r <= 0) return false;
+      n = size_t(r);
+      // The descriptor of a private folder stands for the user's.
+      size_t s = strlen(options.shadow);
+      joined[n] = '\0';
+      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
+        memmove(joined, joined + s, n - s + 1);
+        n -= s;
+      }
+    }
+    if (n + 1 + strlen(path) >= sizeof joined) return false;
+    joined[n] = '/';
+    strcpy(joined + n + 1, path);
+  }
+  char* to = out;
+  for (const char* p = joined; *p != '\0';) {
+    while (*p == '/') ++p;
+    const char* end = p;
+    while (*end != '\0' && *end != '/') ++end;
+    size_t n = size_t(end - p);
+    if (n == 2 && p[0] == '.' && p[1] == '.') {
+      while (to > out && *--to != '/') {
+      }
+    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
+      *to++ = '/';
+      memcpy(to, p, n);
+      to += n;
+    }
+    p = end;
+  }
+  if (to == out) *to++ = '/';
+  *to = '\0';
+  return true;
+}
+
+bool isGlob(const char* p) { return strpbrk(p, "*?[") != nullptr; }
+
+bool matchesPattern(const char* path, const char* pattern) {
+  size_t n = strlen(pattern);
+  if (isGlob(pattern)) return fnmatch(pattern, path, FNM_PATHNAME) == 0;
+  if (n > 0 && pattern[n - 1] == '/')
+    return strncmp(path, pattern, n) == 0 || (strlen(path) == n - 1 && strncmp(path, pattern, n - 1) == 0);
+  return strcmp(path, pattern) == 0;
+}
+
+bool matches(const char* path) {
+  for (int i = 0; i < options.patternCount; ++i)
+    if (matchesPattern(path, options.patterns[i])) return true;
+  return false;
+}
+
+constexpr int kMaxDescriptors = 65536;
+uint8_t descriptors[kMaxDescriptors / 8];
+
+}  // namespace
+
+bool redirect(int dirfd, const char* path, char* out, char* canonical) {
+  if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
+  char plain[PATH_MAX];
+  if (!absolute(dirfd, path, plain)) return false;
+  // Already a private path (a program that reads /proc/self/fd): leave it.
+  size_t s = strlen(options.shadow);
+  if (strncmp(plain, options.shadow, s) == 0 && (plain[s] == '/' || plain[s] == '\0')) return false;
+  char resolved[PATH_MAX];
+  const char* found = nullptr;
+  if (matches(plain)) {
+    found = plain;
+  } else {
+    // Through links in its folder.
+    char* slash = strrchr(plain, '/');
+    *slash = '\0';
+    char folder[PATH_MAX];
+    if (BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(*plain == '\0' ? "/" : plain, folder) != nullptr) {
+      int n = snprintf(resolved, sizeof resolved, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, slash + 1);
+      if (n > 0 && size_t(n) < sizeof resolved && matches(resolved)) found = resolved;
+    }
+    if (found == nullptr) return false;
+  }
+  if (s + strlen(found) >= PATH_MAX) return false;
+  memcpy(out, options.shadow, s);
+  strcpy(out + s, found);
+  if (canonical != nullptr) strcpy(canonical, found);
+  return true;
+}
+
+static uint32_t fileOf(const struct stat& st) {
+  if (!S_ISREG(st.st_mode)) return 0;
+  uint32_t n = header->next_file < BLACKOUT_MAX_FILES ? header->next_file : BLACKOUT_MAX_FILES;
+  for (uint32_t i = n; i-- > 1;) {
+    const blackout_trace_file& f = header->files[i];
+    if (f.inode == st.st_ino && f.device == st.st_dev && f.live != 0) return i;
+  }
+  return 0;
+}
+
+uint32_t fileOfDescriptor(int fd) {
+  struct stat st;
+  if (syscall(SYS_fstat, fd, &st) != 0) return 0;
+  return fileOf(st);
+}
+
+uint32_t fileOfPath(const char* shadowPath) {
+  struct stat st;
+  if (syscall(SYS_newfstatat, AT_FDCWD, shadowPath, &st, 0) != 0) return 0;
+  return fileOf(st);
+}
+
+uint32_t newFile(const char* canonicalPath, const struct stat& st) {
+  uint32_t n = header->next_file;
+  if (n >= BLACKOUT_MAX_FILES) {
+    problem(BLACKOUT_PROBLEM_FILES);
+    return 0;
+  }
+  header->next_file = n + 1;
+  blackout_trace_file& f = header->files[n];
+  f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0};
+  appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
+  if (st.st_size != 0) setFileSize(n, uint64_t(st.st_size));
+  return n;
+}
+
+void setFileSize(uint32_t file, uint64_t size) {
+  if (header->files[file].size == size) return;
+  header->files[file].size = size;
+  append(BLACKOUT_EV_FileSize, 0, 0, uint64_t{file} << 40, size);
+}
+
+void fileRemoved(uint32_t file) {
+  header->files[file].live = 0;
+  append(BLACKOUT_EV_FileUnlink, 0, 0, uint64_t{file} << 40, 0);
+}
+
+void notePoolDescriptor(int fd) {
+  if (fd >= 0 && fd < kMaxDescriptors) __atomic_fetch_or(&descriptors[fd / 8], uint8_t(1 << (fd % 8)), __ATOMIC_RELAXED);
+}
+void forgetDescriptor(int fd) {
+  if (fd >= 0 && fd < kMaxDescriptors) __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
+}
+bool isPoolDescriptor(int fd) {
+  return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
+}
+void copyDescriptor(int from, int to) {
+  if (isPoolDescriptor(from)) notePoolDescriptor(to);
+  else forgetDescriptor(to);
+}
+
+void findInheritedDescriptors() {
+  for (int fd = 0; fd < 1024; ++fd)
+    if (fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+}
+
+void recordWholeFile(uint32_t file, int fd, uint32_t where, bool zeroPagesToo) {
+  static uint8_t page[4096];  // inside a Scope: one at a time
+  uint64_t size = header->files[file].size;
+  for (uint64_t at = 0; at < size; at += sizeof page) {
+    size_t want = size - at < sizeof page ? size_t(size - at) : sizeof page;
+    long n = syscall(SYS_pread64, fd, page, want, off_t(at));
+    if (n <= 0) return;
+    bool zero = true;
+    for (long i = 0; i < n && zero; ++i) zero = page[i] == 0;
+    if (!zero || zeroPagesToo) recordFileStore(file, at, page, size_t(n), where);
+  }
+}
+
+}  // namespace blackout::rt

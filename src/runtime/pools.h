@@ -1,0 +1,37 @@
+// Pool files: which paths are, where their private copies lie, and their numbers in the trace. The
+// tool has copied what was there before the program started, so a matching path is always replaced by
+// the path of its copy, and the user's files are never opened for writing.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace blackout::rt {
+
+// If `path` (relative to `dirfd`) names a pool file, a folder of pool files or something below one,
+// writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path.
+bool redirect(int dirfd, const char* path, char* out, char* canonical = nullptr);
+
+// Files of the trace by identity; 0: none. Inside a Scope.
+uint32_t fileOfDescriptor(int fd);
+uint32_t fileOfPath(const char* shadowPath);
+
+// Inside a Scope: a file has come into being, changed its size, gone.
+uint32_t newFile(const char* canonicalPath, const struct stat& st);
+void setFileSize(uint32_t file, uint64_t size);
+void fileRemoved(uint32_t file);
+
+// Descriptors through which a pool may be written, so that write() on others costs nothing.
+void notePoolDescriptor(int fd);
+void forgetDescriptor(int fd);
+void copyDescriptor(int from, int to);
+bool isPoolDescriptor(int fd);
+// Descriptors inherited over exec.
+void findInheritedDescriptors();
+
+// The content of a file that came from elsewhere, as stores.
+void recordWholeFile(uint32_t file, int fd, uint32_t where, bool zeroPagesToo);
+
+}  // namespace blackout::rt

@@ -1,0 +1,94 @@
+// Appending to the trace. One lock orders everything that is recorded, and an access is made
+// while it is held: so trace order is memory order, for all threads of all processes of the program.
+// A process with one thread doesn't take it. Nothing here allocates; a signal handler that comes in the
+// middle of an event is told so (Scope::nested) and makes its access unrecorded, which is counted.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+#include "events/trace_format.h"
+
+namespace blackout::rt {
+
+struct ThreadState {
+  bool busy = false;     // inside a Scope
+  bool active = false;   // PM events since the last fence
+  uint16_t number = 0;   // 0: none yet
+  int depth = 0;         // open brackets (enter without leave)
+  uint32_t tid = 0;
+  uintptr_t stackLow = 0;   // frames are walked inside [low, top) only
+  uintptr_t stackTop = 0;
+  uint32_t process = 0;  // whose number this state belongs to: changes with fork
+};
+extern thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
+
+extern blackout_trace_header* header;  // null: not recording
+extern uint32_t processNumber;
+
+inline bool recording() { return header != nullptr; }
+
+// Opens the trace that the options name and begins to record. False: there is none.
+bool attach();
+// In the child of a fork.
+void attachChild();
+// From now on several threads or processes write.
+void setShared();
+
+void lockTrace();
+void unlockTrace();
+
+// The right to append; access PM only inside. Inside a bracket the thread has it already.
+class Scope {
+ public:
+  Scope() : nested(self.busy && self.depth == 0), outer_(!self.busy) {
+    if (outer_) enter();
+  }
+  ~Scope() {
+    if (outer_) leave();
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  // True in a signal handler that interrupted an event: nothing can be recorded.
+  const bool nested;
+
+  static void enter() {
+    self.busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(header->shared != 0, 0)) lockTrace();
+  }
+  static void leave() {
+    if (__builtin_expect(header->shared != 0, 0) && header->lock == self.tid) unlockTrace();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self.busy = false;
+  }
+
+ private:
+  const bool outer_;
+};
+
+// All of these want an open Scope that isn't nested.
+void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value);
+void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size);
+void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb);
+void problem(uint32_t bit);
+void lost(uint64_t events);
+
+// The calls that led here: return addresses above the instrumented function whose hook runs.
+constexpr int kMaxFrames = 64;
+struct Stack {
+  uint64_t hash;
+  int count;
+  uint64_t frames[kMaxFrames];
+};
+void walkStack(Stack& stack, const void* hookFrame);
+// The number of (site, stack), written to the trace when it is new.
+uint32_t whereOf(blackout_site* site, const Stack& stack);
+
+// Sites of what libc does for the program: made by the runtime itself.
+blackout_site* librarySite(const char* function);
+
+}  // namespace blackout::rt
+
+#define BLACKOUT_FRAME() __builtin_frame_address(0)

@@ -1,0 +1,137 @@
+#include "runtime/regions.h"
+
+#include <string.h>
+
+#include "events/trace_format.h"
+#include "runtime/options.h"
+#include "runtime/recorder.h"
+
+namespace blackout::rt {
+
+Region regions[kMaxRegions];  // sorted by begin
+int regionCount = 0;
+
+namespace {
+
+int lastFound = 0;  // most accesses go where the last one went
+uintptr_t windowBegin = kPmBase;
+uintptr_t windowEnd = kPmBase + kPmSpan;
+
+constexpr int kMaxModules = 512;
+blackout_module* modules[kMaxModules];
+int moduleCount = 0;
+
+void setWindow(blackout_module* m) {
+  blackout_window w{windowBegin, windowEnd - windowBegin};
+  // The base first: a window between the two stores is too small for a moment, never wrong.
+  m->stores.size = 0;
+  m->stores.base = w.base;
+  m->stores.size = w.size;
+  if (options.loads != 0) m->loads = w;
+  m->recording = 1;
+}
+
+void insertAt(int at, const Region& r) {
+  memmove(&regions[at + 1], &regions[at], size_t(regionCount - at) * sizeof(Region));
+  regions[at] = r;
+  ++regionCount;
+}
+
+void eraseAt(int at) {
+  memmove(&regions[at], &regions[at + 1], size_t(regionCount - at - 1) * sizeof(Region));
+  --regionCount;
+}
+
+}  // namespace
+
+const Region* findRegion(const void* p) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect(lastFound < regionCount, 1)) {
+    const Region& r = regions[lastFound];
+    if (a >= r.begin && a < r.end) return &r;
+  }
+  int low = 0;
+  int high = regionCount;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (regions[middle].end <= a) low = middle + 1;
+    else high = middle;
+  }
+  if (low == regionCount || a < regions[low].begin) return nullptr;
+  lastFound = low;
+  return &regions[low];
+}
+
+bool mayBePm(const void* p, size_t size) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  return recording() && a < windowEnd && a + size > windowBegin;
+}
+
+bool overlapsRegion(uintptr_t begin, uintptr_t end) {
+  bool found = false;
+  forEachRegion(begin, end, [&](const Region&, uintptr_t, uintptr_t) { found = true; });
+  return found;
+}
+
+void removeRegions(uintptr_t begin, uintptr_t end) {
+  for (int i = 0; i < regionCount;) {
+    Region r = regions[i];
+    if (r.begin >= end || r.end <= begin) {
+      ++i;
+      continue;
+    }
+    uintptr_t from = r.begin > begin ? r.begin : begin;
+    uintptr_t to = r.end < end ? r.end : end;
+    append(BLACKOUT_EV_Unmap, 0, 0, pmAddressOf(r, from), to - from);
+    eraseAt(i);
+    if (r.begin < from) insertAt(i++, {r.begin, from, r.file, r.offset});
+    if (r.end > to && regionCount < kMaxRegions) insertAt(i++, {to, r.end, r.file, r.offset + (to - r.begin)});
+  }
+}
+
+bool addRegion(Region r) {
+  removeRegions(r.begin, r.end);
+  if (regionCount >= kMaxRegions - 1) return false;
+  int at = 0;
+  while (at < regionCount && regions[at].begin < r.begin) ++at;
+  insertAt(at, r);
+  uint64_t place[2] = {r.begin, r.end - r.begin};
+  appendBlob(BLACKOUT_EV_Map, 0, pmAddressOf(r, r.begin), place, sizeof place);
+  if (r.begin < windowBegin || r.end > windowEnd) {
+    if (r.begin < windowBegin) windowBegin = r.begin;
+    if (r.end > windowEnd) windowEnd = r.end;
+    for (int i = 0; i < moduleCount; ++i) setWindow(modules[i]);
+  }
+  return true;
+}
+
+uintptr_t placeForMapping(size_t size) {
+  constexpr uintptr_t kAlign = uintptr_t{2} << 20;
+  if (header->next_address == 0) header->next_address = kPmBase + kAlign;
+  uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kAlign;
+  uintptr_t at = (header->next_address + align - 1) & ~(align - 1);
+  // A gap, so that no object of one pool ends where another begins.
+  header->next_address = at + ((size + kAlign - 1) & ~(kAlign - 1)) + kAlign;
+  return at;
+}
+
+void registerWindow(blackout_module* m) {
+  if (moduleCount == kMaxModules) stop("more than 512 instrumented program files in one process", nullptr, 3);
+  modules[moduleCount++] = m;
+  setWindow(m);
+}
+
+void unregisterWindow(blackout_module* m) {
+  for (int i = 0; i < moduleCount; ++i)
+    if (modules[i] == m) modules[i] = modules[--moduleCount];
+}
+
+bool isInstrumented(uintptr_t begin, uintptr_t end) {
+  for (int i = 0; i < moduleCount; ++i) {
+    auto a = reinterpret_cast<uintptr_t>(modules[i]);
+    if (a >= begin && a < end) return true;
+  }
+  return false;
+}
+
+}  // namespace blackout::rt

@@ -1,0 +1,65 @@
+// Where PM is mapped in this process, and the windows that instrumented code asks. All pools that
+// the program lets us place lie in one stretch of address space, the same in every run, so the window is
+// one comparison; memory mapped or registered elsewhere widens it, and the table below decides then.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+
+namespace blackout::rt {
+
+struct Region {
+  uintptr_t begin;
+  uintptr_t end;
+  uint32_t file;
+  uint64_t offset;  // of `begin` in the file
+};
+
+// Pools are placed from here on, with gaps, 2 MiB aligned.
+constexpr uintptr_t kPmBase = 0x200000000000;
+constexpr uintptr_t kPmSpan = uintptr_t{16} << 40;
+
+constexpr int kMaxRegions = 4096;
+
+// The region that holds p, or null. Inside a Scope.
+const Region* findRegion(const void* p);
+// Whether [p, p + size) may touch PM: a quick test without a Scope.
+bool mayBePm(const void* p, size_t size);
+
+// Inside a Scope. Adding cuts away what it overlaps; both append the map events.
+bool addRegion(Region region);
+void removeRegions(uintptr_t begin, uintptr_t end);
+bool overlapsRegion(uintptr_t begin, uintptr_t end);
+
+template <class Body>
+void forEachRegion(uintptr_t begin, uintptr_t end, Body body);
+
+// An address for a new mapping of `size` bytes.
+uintptr_t placeForMapping(size_t size);
+
+// Windows of instrumented program files.
+void registerWindow(blackout_module* module);
+void unregisterWindow(blackout_module* module);
+bool isInstrumented(uintptr_t begin, uintptr_t end);  // a program file with a record inside
+
+extern Region regions[kMaxRegions];
+extern int regionCount;
+
+template <class Body>
+void forEachRegion(uintptr_t begin, uintptr_t end, Body body) {
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    if (r.begin >= end || r.end <= begin) continue;
+    uintptr_t from = r.begin > begin ? r.begin : begin;
+    uintptr_t to = r.end < end ? r.end : end;
+    body(r, from, to);
+  }
+}
+
+inline uint64_t pmAddressOf(const Region& r, uintptr_t p) {
+  return (uint64_t{r.file} << 40) | (r.offset + (p - r.begin));
+}
+
+}  // namespace blackout::rt

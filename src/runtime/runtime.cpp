@@ -1,0 +1,23 @@
+// The beginning: options, trace, descriptors, program files. It runs as the first constructor of the
+// library, before those of the program.
+
+#include <stdlib.h>
+
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/pools.h"
+#include "runtime/recorder.h"
+
+namespace blackout::rt {
+
+__attribute__((constructor(101))) static void begin() {
+  readOptions();
+  if (!attach()) return;
+  {
+    Scope scope;
+    if (processNumber > 1) findInheritedDescriptors();
+  }
+  noteModules();
+}
+
+}  // namespace blackout::rt
