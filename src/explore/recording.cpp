@@ -274,12 +274,17 @@ Result<Recording> record(const RecordOptions& options) {
   auto unexplained = unexplainedBytes(*trace, shadow);
   if (!unexplained) return tl::unexpected(unexplained.error());
   std::vector<std::string> flushing = flushingModules(trace->modules());
+  // A recording that stopped early or lost events says so itself (findings/run_summary.h).
+  bool cut = (trace->problems() & (BLACKOUT_PROBLEM_DISK | BLACKOUT_PROBLEM_FILES | BLACKOUT_PROBLEM_SIGNAL)) != 0;
   if (!unexplained->empty()) {
-    recording.incomplete.push_back(fmt::format(
-        "the trace does not explain what the program left in its pools ({}): code that is not instrumented wrote there",
-        fmt::join(*unexplained, "; ")));
+    recording.incomplete.push_back(fmt::format("the trace does not explain what the program left in its pools ({}){}",
+                                               fmt::join(*unexplained, "; "),
+                                               cut ? "" : ": code that is not instrumented wrote there"));
   }
-  if (!unexplained->empty() || !flushing.empty()) {
+  if (cut) {
+    recording.blind = true;
+    recording.blindSentence = "The recording is not whole, so nothing is said about durability.";
+  } else if (!unexplained->empty() || !flushing.empty()) {
     recording.blind = true;
     recording.blindSentence =
         flushing.empty() ? std::string("Code that is not instrumented touched PM, so nothing is said about durability; "

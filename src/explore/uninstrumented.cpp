@@ -1,13 +1,14 @@
 #include "explore/uninstrumented.h"
 
 #include <Zydis/Zydis.h>
-#include <elf.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
+
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
+#include "llvm/Object/ObjectFile.h"
 
 namespace blackout {
 
@@ -41,24 +42,47 @@ bool decodesFlush(std::string_view code) {
   return false;
 }
 
+// Libraries whose flushes can't be the program's: OpenSSL times the memory bus with clflush on a buffer
+// of its own.
+bool flushesForItself(const std::string& name) { return name.rfind("libcrypto.so", 0) == 0; }
+
 }  // namespace
 
 bool hasFlushInstructions(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  Elf64_Ehdr header;
-  if (bytes.size() < sizeof header) return false;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return false;
-  for (unsigned n = 0; n < header.e_shnum; ++n) {
-    Elf64_Shdr section;
-    std::uint64_t at = header.e_shoff + std::uint64_t{n} * sizeof section;
-    if (at > bytes.size() || bytes.size() - at < sizeof section) return false;
-    std::memcpy(&section, bytes.data() + at, sizeof section);
-    if ((section.sh_flags & SHF_EXECINSTR) == 0 || section.sh_type != SHT_PROGBITS) continue;
-    if (section.sh_offset > bytes.size() || section.sh_size > bytes.size() - section.sh_offset) continue;
-    std::string_view code(bytes.data() + section.sh_offset, section.sh_size);
-    if (mayFlush(code) && decodesFlush(code)) return true;
+  auto binary = llvm::object::ObjectFile::createObjectFile(path);
+  if (!binary) {
+    llvm::consumeError(binary.takeError());  // the vdso, a file that is gone: nothing to say
+    return false;
+  }
+  const llvm::object::ObjectFile& object = *binary->getBinary();
+  std::vector<std::pair<std::uint64_t, std::string_view>> sections;
+  for (const llvm::object::SectionRef& section : object.sections()) {
+    auto bytes = section.getContents();
+    if (!bytes) {
+      llvm::consumeError(bytes.takeError());
+      continue;
+    }
+    if (section.isText() && mayFlush({bytes->data(), bytes->size()}))
+      sections.emplace_back(section.getAddress(), std::string_view(bytes->data(), bytes->size()));
+  }
+  if (sections.empty()) return false;
+
+  // Only functions are decoded: between them lie tables, in which anything can be read.
+  auto context = llvm::DWARFContext::create(object);
+  auto frames = context->getEHFrame();
+  if (!frames) {
+    llvm::consumeError(frames.takeError());
+    return std::any_of(sections.begin(), sections.end(), [](const auto& s) { return decodesFlush(s.second); });
+  }
+  for (const llvm::dwarf::FrameEntry& entry : (*frames)->entries()) {
+    const auto* function = llvm::dyn_cast<llvm::dwarf::FDE>(&entry);
+    if (function == nullptr) continue;
+    for (const auto& [address, code] : sections) {
+      std::uint64_t begin = function->getInitialLocation();
+      if (begin < address || begin - address >= code.size()) continue;
+      std::string_view body = code.substr(begin - address, function->getAddressRange());
+      if (mayFlush(body) && decodesFlush(body)) return true;
+    }
   }
   return false;
 }
@@ -68,9 +92,10 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
   for (const LoadedModule& m : modules)
     if (m.instrumented) instrumented.insert(m.path);
   std::set<std::string> names;
-  for (const LoadedModule& m : modules)
-    if (instrumented.count(m.path) == 0 && hasFlushInstructions(m.path))
-      names.insert(std::filesystem::path(m.path).filename().string());
+  for (const LoadedModule& m : modules) {
+    std::string name = std::filesystem::path(m.path).filename().string();
+    if (instrumented.count(m.path) == 0 && !flushesForItself(name) && hasFlushInstructions(m.path)) names.insert(name);
+  }
   return {names.begin(), names.end()};
 }
 

@@ -1,6 +1,7 @@
 #include "pass/assembly.h"
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,228 +20,417 @@ namespace {
 // An operand "$N" of the assembly string.
 struct Operand {
   int argument = -1;
-  bool indirect = false;
+  bool indirect = false;  // "*m": the argument is the address
   bool output = false;
+  bool tied = false;  // an input that repeats an output ("+m"): the same memory
+  std::string reg;    // "di" of "{di}"
 };
 
-std::vector<Operand> operandsOf(const CallBase& call, const InlineAsm& assembly) {
+std::vector<Operand> operandsOf(const InlineAsm& assembly) {
   std::vector<Operand> operands;
+  InlineAsm::ConstraintInfoVector constraints = assembly.ParseConstraints();
   int argument = 0;
-  for (const InlineAsm::ConstraintInfo& c : assembly.ParseConstraints()) {
+  for (const InlineAsm::ConstraintInfo& c : constraints) {
     if (c.Type == InlineAsm::isClobber || c.Type == InlineAsm::isLabel) continue;
     Operand o;
     o.output = c.Type == InlineAsm::isOutput;
     o.indirect = c.isIndirect;
     if (c.hasArg()) o.argument = argument++;
+    if (c.Codes.size() == 1 && StringRef(c.Codes[0]).starts_with("{")) o.reg = StringRef(c.Codes[0]).drop_front().drop_back();
     operands.push_back(o);
   }
   // A direct output that an input is tied to ("+r") has that input's value before the statement.
-  std::size_t index = 0;
-  for (const InlineAsm::ConstraintInfo& c : assembly.ParseConstraints()) {
-    if (c.Type == InlineAsm::isClobber || c.Type == InlineAsm::isLabel) continue;
-    if (c.Type == InlineAsm::isOutput && c.hasMatchingInput() && operands[index].argument < 0) {
-      auto tied = static_cast<std::size_t>(c.MatchingInput);
-      if (tied < operands.size()) operands[index].argument = operands[tied].argument;
-    }
-    ++index;
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    const InlineAsm::ConstraintInfo& c = constraints[n];
+    if (c.Type != InlineAsm::isOutput || !c.hasMatchingInput()) continue;
+    auto tied = static_cast<std::size_t>(c.MatchingInput);
+    if (tied >= operands.size()) continue;
+    operands[tied].tied = true;
+    if (operands[tied].reg.empty()) operands[tied].reg = operands[n].reg;
+    if (operands[n].argument < 0) operands[n].argument = operands[tied].argument;
   }
   return operands;
 }
 
-struct MemoryOperand {
-  int operand = -1;
-  std::int64_t offset = 0;
-  bool plain = false;  // "$0", not "8($0)"
-};
-
-// "$0", "${0:a}", "8($1)", "($1)": the operand it goes through.
-std::optional<MemoryOperand> memoryOperand(StringRef text) {
-  text = text.trim();
-  MemoryOperand m;
-  auto number = [](StringRef t) -> int {
-    if (!t.consume_front("$")) return -1;
-    bool braced = t.consume_front("{");
-    unsigned n = 0;
-    if (t.consumeInteger(10, n)) return -1;
-    if (braced && !t.contains('}')) return -1;
-    return static_cast<int>(n);
-  };
-  std::size_t open = text.find('(');
-  if (open == StringRef::npos) {
-    m.operand = number(text);
-    m.plain = true;
-  } else {
-    StringRef displacement = text.take_front(open).trim();
-    if (!displacement.empty() && displacement.getAsInteger(0, m.offset)) return std::nullopt;
-    StringRef inner = text.drop_front(open + 1);
-    inner = inner.take_until([](char c) { return c == ')' || c == ','; });
-    m.operand = number(inner.trim());
-  }
-  if (m.operand < 0) return std::nullopt;
-  return m;
-}
-
-// Operands of a statement, split at commas outside parentheses.
-SmallVector<StringRef, 4> splitOperands(StringRef text) {
-  SmallVector<StringRef, 4> result;
-  int depth = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(' || text[i] == '{') ++depth;
-    if (text[i] == ')' || text[i] == '}') --depth;
-    if (text[i] == ',' && depth == 0) {
-      result.push_back(text.slice(from, i).trim());
-      from = i + 1;
+// clang writes "{att|intel}" as "$(att$|intel$)": the one of the string's own dialect.
+std::string chooseDialect(StringRef text, bool intel) {
+  std::string out;
+  int variant = -1;  // inside an alternative
+  while (!text.empty()) {
+    if (text.consume_front("$$")) {
+      out += "$$";
+    } else if (text.consume_front("$(")) {
+      variant = 0;
+    } else if (variant >= 0 && text.consume_front("$|")) {
+      ++variant;
+    } else if (variant >= 0 && text.consume_front("$)")) {
+      variant = -1;
+    } else {
+      if (variant < 0 || variant == (intel ? 1 : 0)) out += text.front();
+      text = text.drop_front();
     }
   }
-  StringRef last = text.drop_front(from).trim();
-  if (!last.empty()) result.push_back(last);
-  return result;
+  return out;
 }
 
-// Bytes that a non-temporal store writes, by mnemonic and register; 0: by the operand's type.
-std::uint64_t ntSize(StringRef mnemonic, StringRef from) {
-  if (mnemonic == "movdir64b") return 64;
-  if (mnemonic == "movdiri" || mnemonic == "movnti") return 0;
-  if (mnemonic.ends_with("q") && mnemonic == "movntiq") return 8;
-  if (mnemonic == "movntil") return 4;
-  if (mnemonic == "movntq") return 8;
-  if (from.contains("zmm")) return 64;
-  if (from.contains("ymm")) return 32;
-  return 16;
+// "rdi", "edi", "%rdi" name the register that a constraint "{di}" pins.
+StringRef pinnedName(StringRef reg) {
+  reg.consume_front("%");
+  if (reg.size() == 3 && (reg[0] == 'r' || reg[0] == 'e')) return reg.drop_front();
+  return reg;
 }
+
+// One memory operand of a statement.
+struct Memory {
+  int base = -1;  // operand numbers
+  int index = -1;
+  std::int64_t scale = 1;
+  std::int64_t offset = 0;
+  bool plain = false;  // "$0" itself: memory only if the operand is
+};
+
+class Reader {
+ public:
+  explicit Reader(const CallBase& call)
+      : call_(call),
+        assembly_(*cast<InlineAsm>(call.getCalledOperand())),
+        dl_(call.getModule()->getDataLayout()),
+        intel_(assembly_.getDialect() == InlineAsm::AD_Intel),
+        operands_(operandsOf(assembly_)) {}
+
+  AsmMeaning read() {
+    std::string text = chooseDialect(assembly_.getAsmString(), intel_);
+    for (char& c : text) c = c == '\t' ? ' ' : toLower(c);
+    StringRef all(text);
+    // Valgrind's request: four rotations of rdi that do nothing, then xchg rbx, rbx.
+    if (all.contains("rolq $$61") && all.contains("rolq $$51") && all.contains("xchgq %rbx,%rbx")) {
+      meaning_.clientRequest = call_.arg_size() == 2;
+      return meaning_;
+    }
+    SmallVector<StringRef, 8> lines, pieces;
+    all.split(lines, '\n');
+    for (StringRef l : lines) l.take_until([](char c) { return c == '#'; }).split(pieces, ';');
+    for (StringRef piece : pieces)
+      if (isBackwardBranch(piece.trim())) loops_ = true;
+    for (StringRef piece : pieces) statement(piece.trim());
+    unnamedOutputs();
+    return meaning_;
+  }
+
+ private:
+  // "jnz 1b" runs the statements before it again, with other registers each time.
+  static bool isBackwardBranch(StringRef s) {
+    if (s.starts_with("loop")) return true;
+    return s.starts_with("j") && s.ends_with("b") && s.size() > 2 && isDigit(s[s.size() - 2]);
+  }
+
+  void statement(StringRef s) {
+    // A label.
+    for (std::size_t colon = s.find(':'); colon != StringRef::npos && s.take_front(colon).find_first_of(" %$(,[") == StringRef::npos;
+         colon = s.find(':'))
+      s = s.drop_front(colon + 1).trim();
+    if (s.empty()) return;
+    if (s.starts_with(".byte")) {
+      StringRef bytes = s.drop_front(5).trim();
+      prefix66_ = bytes == "0x66" || bytes == "102";
+      return;
+    }
+    auto [mnemonic, rest] = s.split(' ');
+    bool rep = false;
+    for (;;) {
+      rest = rest.trim();
+      if (mnemonic == "lock") locked_ = true;
+      else if (mnemonic == "data16") prefix66_ = true;
+      else if (mnemonic == "rep" || mnemonic == "rex64" || mnemonic == "notrack") rep |= mnemonic == "rep";
+      else break;
+      rep_ |= rep;
+      if (rest.empty()) return;  // "lock; addl": a prefix alone
+      std::tie(mnemonic, rest) = rest.split(' ');
+    }
+    SmallVector<StringRef, 4> args = splitOperands(rest);
+    instruction(mnemonic, args);
+    prefix66_ = locked_ = rep_ = false;
+  }
+
+  void instruction(StringRef mnemonic, ArrayRef<StringRef> args) {
+    StringRef target = args.empty() ? StringRef() : intel_ ? args.front() : args.back();
+    StringRef source = args.size() < 2 ? StringRef() : intel_ ? args[1] : args.front();
+    if (mnemonic == "clflush") return flush(prefix66_ ? BLACKOUT_SITE_Clflushopt : BLACKOUT_SITE_Clflush, target);
+    if (mnemonic == "clflushopt") return flush(BLACKOUT_SITE_Clflushopt, target);
+    if (mnemonic == "clwb" || (mnemonic == "xsaveopt" && prefix66_)) return flush(BLACKOUT_SITE_Clwb, target);
+    if (mnemonic == "sfence") return plain(BLACKOUT_SITE_Sfence);
+    if (mnemonic == "mfence") return plain(BLACKOUT_SITE_Mfence);
+    if (mnemonic == "lfence") return plain(BLACKOUT_SITE_Lfence);
+    bool nonTemporal = mnemonic.starts_with("movnt") || mnemonic.starts_with("vmovnt");
+    if (mnemonic.contains("movntdqa")) return;  // a load
+    if (nonTemporal || mnemonic == "movdiri" || mnemonic == "movdir64b") {
+      std::uint64_t size = mnemonic == "movdir64b" ? 64 : ntSize(mnemonic, source);
+      // movdir64b names its destination by a register that holds the address.
+      std::optional<Memory> memory = memoryOf(target);
+      if (mnemonic == "movdir64b" && memory && memory->plain) memory->plain = false;
+      return access(BLACKOUT_SITE_StoreNt, memory, size);
+    }
+    bool swap = family(mnemonic, "xchg");
+    if (locked_ || swap) return lockedAccess(mnemonic, args, target, source, swap);
+    if (mnemonic.starts_with("movs") || mnemonic.starts_with("stos"))
+      if (args.empty() || rep_) return stringStore(mnemonic);
+    if (isLoadOnly(mnemonic)) return readsOf(args);
+    // What is left writes its last operand (AT&T); a register among ours has another value after it.
+    std::optional<Memory> memory = memoryOf(target);
+    if (!memory) return;
+    if (isMemory(*memory)) {
+      bool moves = mnemonic.starts_with("mov") || mnemonic.starts_with("vmov");
+      access(BLACKOUT_SITE_Store, memory, sizeOf(mnemonic, moves || args.size() == 2 ? source : StringRef(), *memory));
+    } else {
+      changed_.insert(memory->base);
+    }
+  }
+
+  // "$0", "8$0", "${0:a}", "8($1)", "($1,$2,8)", "[$0 + 8]".
+  std::optional<Memory> memoryOf(StringRef text) const {
+    text = text.trim();
+    Memory m;
+    if (intel_) {
+      if (std::size_t at = text.find(" ptr "); at != StringRef::npos) text = text.drop_front(at + 5).trim();
+      if (text.consume_front("[")) {
+        if (!text.consume_back("]")) return std::nullopt;
+        auto [base, offset] = text.split('+');
+        m.base = operandNumber(base.trim());
+        if (!offset.trim().empty() && offset.trim().getAsInteger(0, m.offset)) return std::nullopt;
+        return m.base < 0 ? std::nullopt : std::optional(m);
+      }
+    }
+    std::size_t open = text.find('(');
+    if (open == StringRef::npos) {
+      StringRef digits = text.take_until([](char c) { return c == '$'; });
+      StringRef operand = text.drop_front(digits.size());
+      StringRef displacement = digits.trim().rtrim('+').trim();
+      if (!displacement.empty() && displacement.getAsInteger(0, m.offset)) return std::nullopt;
+      m.base = operandNumber(digits.empty() ? text : operand);
+      m.plain = !operand.contains(":a}");  // the modifier that makes memory of a register
+      if (operand.contains(":h}")) m.offset += 8;
+    } else {
+      StringRef displacement = text.take_front(open).trim();
+      if (!displacement.empty() && displacement.getAsInteger(0, m.offset)) return std::nullopt;
+      StringRef inner = text.drop_front(open + 1).take_until([](char c) { return c == ')'; });
+      SmallVector<StringRef, 3> parts;
+      inner.split(parts, ',');
+      m.base = operandNumber(parts[0].trim());
+      if (parts.size() > 1 && (m.index = operandNumber(parts[1].trim())) < 0) return std::nullopt;
+      if (parts.size() > 2 && parts[2].trim().getAsInteger(0, m.scale)) return std::nullopt;
+    }
+    return m.base < 0 ? std::nullopt : std::optional(m);
+  }
+
+  // "$0", "${0:q}", or the name of a register that one of the operands is pinned to.
+  int operandNumber(StringRef t) const {
+    if (t.consume_front("$")) {
+      bool braced = t.consume_front("{");
+      unsigned n = 0;
+      if (t.consumeInteger(10, n) || (braced && !t.contains('}'))) return -1;
+      return n < operands_.size() ? static_cast<int>(n) : -1;
+    }
+    StringRef name = pinnedName(t);
+    for (std::size_t n = 0; n < operands_.size(); ++n)
+      if (!name.empty() && operands_[n].reg == name && operands_[n].argument >= 0) return static_cast<int>(n);
+    return -1;
+  }
+
+  const Operand& operand(int n) const { return operands_[static_cast<std::size_t>(n)]; }
+  bool isMemory(const Memory& m) const { return !m.plain || operand(m.base).indirect; }
+
+  // Operands of a statement, split at commas outside parentheses.
+  static SmallVector<StringRef, 4> splitOperands(StringRef text) {
+    SmallVector<StringRef, 4> result;
+    int depth = 0;
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (StringRef("({[").contains(text[i])) ++depth;
+      if (StringRef(")}]").contains(text[i])) --depth;
+      if (text[i] == ',' && depth == 0) {
+        result.push_back(text.slice(from, i).trim());
+        from = i + 1;
+      }
+    }
+    StringRef last = text.drop_front(from).trim();
+    if (!last.empty()) result.push_back(last);
+    return result;
+  }
+
+  // "xaddq" is of the family "xadd".
+  static bool family(StringRef mnemonic, StringRef name) {
+    if (!mnemonic.consume_front(name)) return false;
+    return mnemonic.empty() || mnemonic == "b" || mnemonic == "w" || mnemonic == "l" || mnemonic == "q";
+  }
+  static std::uint64_t suffixSize(StringRef mnemonic) {
+    for (StringRef name : {"cmpxchg", "xchg", "xadd", "add", "sub", "and", "or", "xor", "inc", "dec", "not", "neg", "bts",
+                           "btr", "btc", "adc", "sbb", "mov", "movnti", "set"})
+      if (family(mnemonic, name) && mnemonic.size() == name.size() + 1)
+        return mnemonic.ends_with("b") ? 1 : mnemonic.ends_with("w") ? 2 : mnemonic.ends_with("l") ? 4 : 8;
+    if (mnemonic == "cmpxchg8b") return 8;
+    if (mnemonic == "cmpxchg16b") return 16;
+    if (mnemonic.starts_with("set")) return 1;
+    return 0;
+  }
+  // Of a register: one of ours, or by its name.
+  std::uint64_t registerSize(StringRef reg) const {
+    if (int n = operandNumber(reg); n >= 0 && reg.starts_with("$")) {
+      const Operand& o = operand(n);
+      if (o.indirect) return 0;
+      if (o.argument >= 0) return dl_.getTypeStoreSize(call_.getArgOperand(static_cast<unsigned>(o.argument))->getType());
+      return 0;
+    }
+    reg.consume_front("%");
+    if (reg.starts_with("zmm")) return 64;
+    if (reg.starts_with("ymm")) return 32;
+    if (reg.starts_with("xmm")) return 16;
+    if (reg.starts_with("mm")) return 8;
+    if (reg.starts_with("e") || (reg.starts_with("r") && reg.ends_with("d"))) return 4;
+    if (reg.starts_with("r")) return 8;
+    return 0;
+  }
+  std::uint64_t sizeOf(StringRef mnemonic, StringRef source, const Memory& m) const {
+    if (mnemonic == "movq" || mnemonic == "vmovq" || mnemonic == "movsd" || mnemonic == "vmovsd") return 8;
+    if (mnemonic == "movd" || mnemonic == "vmovd" || mnemonic == "movss" || mnemonic == "vmovss") return 4;
+    if (std::uint64_t size = suffixSize(mnemonic)) return size;
+    if (m.plain)
+      if (Type* t = call_.getParamElementType(static_cast<unsigned>(operand(m.base).argument)))
+        return dl_.getTypeStoreSize(t);
+    return registerSize(source);
+  }
+  // Bytes that a non-temporal store writes.
+  std::uint64_t ntSize(StringRef mnemonic, StringRef source) const {
+    if (mnemonic == "movntss") return 4;
+    if (mnemonic == "movntsd" || mnemonic == "movntq") return 8;
+    if (std::uint64_t size = suffixSize(mnemonic)) return size;
+    if (std::uint64_t size = registerSize(source)) return size;
+    return mnemonic == "movnti" || mnemonic == "movdiri" ? 8 : 16;
+  }
+
+  static bool isLoadOnly(StringRef m) {
+    return m.starts_with("cmp") || m.starts_with("test") || m.starts_with("prefetch") || m.starts_with("push") ||
+           m.starts_with("call") || m.starts_with("j") || m.starts_with("ucomis") || m.starts_with("comis") ||
+           m.starts_with(".") || m == "bt" || m == "btq" || m == "btl" || m == "ptest";
+  }
+
+  void plain(blackout_site_kind kind) { meaning_.effects.push_back({kind}); }
+
+  void flush(blackout_site_kind kind, StringRef target) {
+    std::optional<Memory> m = memoryOf(target);
+    if (m) named_.insert(m->base);
+    access(kind, m, 0);
+  }
+
+  void access(blackout_site_kind kind, std::optional<Memory> m, std::uint64_t size) {
+    bool store = kind == BLACKOUT_SITE_Store || kind == BLACKOUT_SITE_StoreNt || kind == BLACKOUT_SITE_Rmw ||
+                 kind == BLACKOUT_SITE_CmpXchg;
+    if (!m || !isMemory(*m) || operand(m->base).argument < 0 || (store && size == 0) || (loops_ && !m->plain) ||
+        changed_.count(m->base) != 0 ||
+        (m->index >= 0 && (operand(m->index).argument < 0 || changed_.count(m->index) != 0))) {
+      meaning_.unresolved = true;
+      return;
+    }
+    AsmEffect effect{kind};
+    effect.argument = operand(m->base).argument;
+    effect.offset = m->offset;
+    if (m->index >= 0) {
+      effect.index = operand(m->index).argument;
+      effect.scale = m->scale;
+    }
+    effect.size = size;
+    named_.insert(m->base);
+    meaning_.effects.push_back(effect);
+  }
+
+  void lockedAccess(StringRef mnemonic, ArrayRef<StringRef> args, StringRef target, StringRef source, bool swap) {
+    // The memory operand is the target, or for xchg either.
+    std::optional<Memory> memory = memoryOf(target);
+    StringRef other = source;
+    if (swap && args.size() == 2 && !(memory && isMemory(*memory))) {
+      memory = memoryOf(source);
+      other = target;
+      bool stack = target.contains('(') || source.contains('(');
+      if (!(memory && isMemory(*memory)) && !stack) {  // two registers
+        for (StringRef a : args)
+          if (std::optional<Memory> reg = memoryOf(a)) changed_.insert(reg->base);
+        return;
+      }
+    }
+    bool wasUnresolved = meaning_.unresolved;
+    std::size_t before = meaning_.effects.size();
+    bool compares = mnemonic.starts_with("cmpxchg");
+    access(compares ? BLACKOUT_SITE_CmpXchg : BLACKOUT_SITE_Rmw, memory,
+           memory && isMemory(*memory) ? sizeOf(mnemonic, other, *memory) : 0);
+    // "lock; addl $0,(%rsp)": on the stack, a fence and nothing else.
+    if (meaning_.effects.size() == before) {
+      meaning_.unresolved = wasUnresolved || memory.has_value();
+      plain(BLACKOUT_SITE_Rmw);
+    }
+  }
+
+  // movs and stos write at rdi; rep does it rcx times.
+  void stringStore(StringRef mnemonic) {
+    std::uint64_t size = mnemonic.ends_with("b")   ? 1
+                         : mnemonic.ends_with("w") ? 2
+                         : mnemonic.ends_with("l") || mnemonic.ends_with("d") ? 4
+                                                                              : 8;
+    int to = operandNumber("rdi");
+    int times = rep_ ? operandNumber("rcx") : -1;
+    if (to < 0 || (rep_ && times < 0)) {
+      meaning_.unresolved = true;
+      return;
+    }
+    Memory m;
+    m.base = to;
+    std::size_t before = meaning_.effects.size();
+    access(BLACKOUT_SITE_Store, m, size);
+    if (meaning_.effects.size() > before && rep_) meaning_.effects.back().count = operand(times).argument;
+  }
+
+  void readsOf(ArrayRef<StringRef> args) {
+    for (StringRef a : args)
+      if (std::optional<Memory> m = memoryOf(a); m && m->plain && operand(m->base).indirect) named_.insert(m->base);
+  }
+
+  // A memory output that no statement names is a store (the string may hold bytes, or a macro).
+  void unnamedOutputs() {
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      const Operand& o = operands_[n];
+      if (!o.output || !o.indirect || o.argument < 0 || named_.count(static_cast<int>(n)) != 0) continue;
+      // An empty string only keeps the compiler from moving things.
+      if (StringRef(assembly_.getAsmString()).trim().empty()) continue;
+      // "+m" has a second, unnamed operand for the same address, which a statement may name instead.
+      bool other = false;
+      for (std::size_t k = 0; k < operands_.size(); ++k)
+        other |= k != n && named_.count(static_cast<int>(k)) != 0 && operands_[k].argument >= 0 &&
+                 call_.getArgOperand(static_cast<unsigned>(operands_[k].argument)) ==
+                     call_.getArgOperand(static_cast<unsigned>(o.argument));
+      Type* t = call_.getParamElementType(static_cast<unsigned>(o.argument));
+      if (other || t == nullptr || !t->isSized()) continue;
+      AsmEffect effect{BLACKOUT_SITE_Store};
+      effect.argument = o.argument;
+      effect.size = dl_.getTypeStoreSize(t);
+      meaning_.effects.push_back(effect);
+    }
+  }
+
+  const CallBase& call_;
+  const InlineAsm& assembly_;
+  const DataLayout& dl_;
+  bool intel_;
+  std::vector<Operand> operands_;
+  AsmMeaning meaning_;
+  // Prefixes that stand before the statement, as ".byte 0x66" or "lock;" in statements of their own.
+  bool prefix66_ = false;
+  bool locked_ = false;
+  bool rep_ = false;
+  bool loops_ = false;
+  std::set<int> named_;    // operands whose memory a recognised statement accounts for
+  std::set<int> changed_;  // register operands that an earlier statement wrote
+};
 
 }  // namespace
 
-AsmMeaning readAssembly(const CallBase& call) {
-  AsmMeaning meaning;
-  const auto* assembly = cast<InlineAsm>(call.getCalledOperand());
-  std::string text = StringRef(assembly->getAsmString()).lower();
-  StringRef all(text);
-  std::vector<Operand> operands = operandsOf(call, *assembly);
-  const DataLayout& dl = call.getModule()->getDataLayout();
-
-  // Valgrind's request: four rotations of rdi that do nothing, then xchg rbx, rbx.
-  if (all.contains("rolq $$61") && all.contains("rolq $$51") && all.contains("xchgq %rbx,%rbx")) {
-    meaning.clientRequest = call.arg_size() == 2;
-    return meaning;
-  }
-
-  auto resolve = [&](AsmEffect effect, std::optional<MemoryOperand> m) {
-    if (!m || m->operand >= static_cast<int>(operands.size()) || operands[static_cast<std::size_t>(m->operand)].argument < 0) {
-      meaning.unresolved = true;
-      return;
-    }
-    const Operand& o = operands[static_cast<std::size_t>(m->operand)];
-    if (m->plain && !o.indirect) {
-      meaning.unresolved = true;  // a register, not memory
-      return;
-    }
-    effect.argument = o.argument;
-    effect.offset = m->offset;
-    effect.indirect = o.indirect;
-    if (effect.size == 0 && o.indirect)
-      if (Type* t = call.getParamElementType(static_cast<unsigned>(o.argument))) effect.size = dl.getTypeStoreSize(t);
-    meaning.effects.push_back(effect);
-  };
-  auto plain = [&](blackout_site_kind kind) { meaning.effects.push_back({kind, -1, 0, 0, false}); };
-
-  bool prefix66 = false;  // ".byte 0x66" before the statement
-  bool locked = false;
-  std::size_t explained = 0;  // statements whose stores are accounted for
-  SmallVector<StringRef, 8> statements;
-  all.split(statements, '\n');
-  SmallVector<StringRef, 8> pieces;
-  for (StringRef s : statements) s.split(pieces, ';');
-  for (StringRef piece : pieces) {
-    piece = piece.trim();
-    if (piece.empty()) continue;
-    if (piece.starts_with(".byte")) {
-      StringRef bytes = piece.drop_front(5).trim();
-      prefix66 = bytes == "0x66" || bytes == "102";
-      continue;
-    }
-    auto [mnemonic, rest] = piece.split(' ');
-    if (mnemonic.contains('\t')) std::tie(mnemonic, rest) = piece.split('\t');
-    rest = rest.trim();
-    if (mnemonic == "lock") {
-      locked = true;
-      if (rest.empty()) continue;
-      std::tie(mnemonic, rest) = rest.split(' ');
-      rest = rest.trim();
-    }
-    if (mnemonic == "data16" && !rest.empty()) {
-      prefix66 = true;
-      std::tie(mnemonic, rest) = rest.split(' ');
-      rest = rest.trim();
-    }
-    SmallVector<StringRef, 4> args = splitOperands(rest);
-    StringRef target = args.empty() ? StringRef() : args.back();
-    bool swap = (mnemonic == "xchg" || mnemonic == "xchgq" || mnemonic == "xchgl" || mnemonic == "xchgb" ||
-                 mnemonic == "xchgw");
-    if (mnemonic == "clflush") {
-      resolve({prefix66 ? BLACKOUT_SITE_Clflushopt : BLACKOUT_SITE_Clflush}, memoryOperand(target));
-    } else if (mnemonic == "clflushopt") {
-      resolve({BLACKOUT_SITE_Clflushopt}, memoryOperand(target));
-    } else if (mnemonic == "clwb" || (mnemonic == "xsaveopt" && prefix66)) {
-      resolve({BLACKOUT_SITE_Clwb}, memoryOperand(target));
-    } else if (mnemonic == "sfence") {
-      plain(BLACKOUT_SITE_Sfence);
-    } else if (mnemonic == "mfence") {
-      plain(BLACKOUT_SITE_Mfence);
-    } else if (mnemonic == "lfence") {
-      plain(BLACKOUT_SITE_Lfence);
-    } else if (mnemonic.starts_with("movnt") || mnemonic.starts_with("vmovnt") || mnemonic.starts_with("movdir")) {
-      if (mnemonic.contains("movntdqa")) continue;  // a load
-      AsmEffect store{BLACKOUT_SITE_StoreNt, -1, 0, ntSize(mnemonic, args.empty() ? StringRef() : args[0]), false};
-      if (mnemonic == "movnti" && store.size == 0) {
-        // movnti %r, off($1): the width of the register operand, if it is one of ours.
-        auto from = args.empty() ? std::nullopt : memoryOperand(args[0]);
-        if (from && from->operand < static_cast<int>(operands.size()) &&
-            operands[static_cast<std::size_t>(from->operand)].argument >= 0) {
-          auto argument = static_cast<unsigned>(operands[static_cast<std::size_t>(from->operand)].argument);
-          store.size = dl.getTypeStoreSize(call.getArgOperand(argument)->getType());
-        } else if (!args.empty() && args[0].starts_with("%")) {
-          store.size = args[0].starts_with("%e") ? 4 : 8;
-        }
-      }
-      resolve(store, memoryOperand(target));
-      ++explained;
-    } else if (locked || swap) {
-      // The memory operand is the last one, or for xchg either.
-      auto memory = memoryOperand(target);
-      if (swap && args.size() == 2) {
-        auto first = memoryOperand(args[0]);
-        auto isMemory = [&](const std::optional<MemoryOperand>& m) {
-          return m && m->operand < static_cast<int>(operands.size()) &&
-                 (!m->plain || operands[static_cast<std::size_t>(m->operand)].indirect);
-        };
-        if (!isMemory(memory) && isMemory(first)) memory = first;
-        if (!isMemory(memory)) continue;  // two registers
-      }
-      bool wasUnresolved = meaning.unresolved;
-      std::size_t before = meaning.effects.size();
-      resolve({BLACKOUT_SITE_Rmw}, memory);
-      // "lock; addl $0,(%rsp)": on the stack, a fence and nothing else.
-      if (meaning.effects.size() == before) {
-        meaning.unresolved = wasUnresolved;
-        plain(BLACKOUT_SITE_Rmw);
-      }
-      ++explained;
-    }
-    prefix66 = locked = false;
-  }
-  // Memory outputs that no statement above explains are stores.
-  if (explained == 0) {
-    bool flushes = !meaning.effects.empty();
-    for (const Operand& o : operands) {
-      if (!o.output || !o.indirect || o.argument < 0 || flushes) continue;
-      Type* t = call.getParamElementType(static_cast<unsigned>(o.argument));
-      if (t == nullptr) continue;
-      meaning.effects.push_back({BLACKOUT_SITE_Store, o.argument, 0, dl.getTypeStoreSize(t), true});
-    }
-  }
-  return meaning;
-}
+AsmMeaning readAssembly(const CallBase& call) { return Reader(call).read(); }
 
 }  // namespace blackout

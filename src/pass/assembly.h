@@ -1,7 +1,7 @@
-// What a string of inline assembly does that matters for persistence: AT&T statements are split,
-// their mnemonic and memory operand recognised, and everything else ignored. Covers the encodings
+// What a string of inline assembly does that matters for persistence: its statements are split,
+// mnemonic and memory operand recognised, and everything else ignored. Covers the encodings
 // found in the wild (clwb as ".byte 0x66; xsaveopt", clflushopt as ".byte 0x66; clflush", lock prefixes,
-// movnt*, Valgrind's client request).
+// movnt*, rep movs and stos, Valgrind's client request) in AT&T and Intel syntax.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,13 @@ namespace blackout {
 
 struct AsmEffect {
   blackout_site_kind kind;
-  // The pointer: an argument of the call plus a constant; -1: the effect has no address.
+  // The address: an argument of the call, plus a constant, plus an argument times a scale. -1: none.
   int argument = -1;
   std::int64_t offset = 0;
-  std::uint64_t size = 0;   // of a store
-  bool indirect = false;    // an "*m" operand: the argument is the address
+  int index = -1;
+  std::int64_t scale = 1;
+  std::uint64_t size = 0;  // bytes accessed
+  int count = -1;          // rep: the argument that multiplies the size
 };
 
 struct AsmMeaning {

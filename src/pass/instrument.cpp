@@ -92,7 +92,8 @@ class Instrumenter {
     }
   }
 
-  // Work on one instruction; the answers of the checks are made before the function is cut up.
+  // Work on one instruction; the answers of the checks are made before the function is cut up. Operands
+  // are read when the work is done: a load among them has a phi in its place by then.
   using Plan = std::vector<std::function<void()>>;
 
   void instrument(Function& f) {
@@ -143,7 +144,8 @@ class Instrumenter {
     if (!options_.loads || cannotBePm(pointer)) return;
     Value* inPm = checks.inWindow(pointer, Window::Loads, &load);
     std::uint64_t size = dl_.getTypeStoreSize(load.getType());
-    work.push_back([this, &load, pointer, inPm, size] {
+    work.push_back([this, &load, inPm, size] {
+      Value* pointer = load.getPointerOperand();
       GlobalVariable* site = row(load, BLACKOUT_SITE_Load, size, load.isAtomic(), pointer);
       if (IntegerType* word = asWord(load.getType())) {
         Instruction *then = nullptr, *otherwise = nullptr;
@@ -173,7 +175,8 @@ class Instrumenter {
     if (cannotBePm(pointer)) return;
     Value* inPm = checks.inWindow(pointer, Window::Stores, &store);
     bool nonTemporal = store.hasMetadata(LLVMContext::MD_nontemporal);
-    work.push_back([this, &store, pointer, type, size, inPm, nonTemporal] {
+    work.push_back([this, &store, type, size, inPm, nonTemporal] {
+      Value* pointer = store.getPointerOperand();
       GlobalVariable* site =
           row(store, nonTemporal ? BLACKOUT_SITE_StoreNt : BLACKOUT_SITE_Store, size, store.isAtomic(), pointer);
       if (IntegerType* word = asWord(type); word != nullptr && !nonTemporal) {
@@ -193,7 +196,10 @@ class Instrumenter {
   void planLocked(Instruction& i, Value* pointer, Type* type, blackout_site_kind kind, Checks& checks, Plan& work) {
     std::uint64_t size = dl_.getTypeStoreSize(type);
     Value* inPm = cannotBePm(pointer) ? nullptr : checks.inWindow(pointer, Window::Stores, &i);
-    work.push_back([this, &i, pointer, size, kind, inPm] {
+    work.push_back([this, &i, size, kind, inPm] {
+      Value* pointer = const_cast<Value*>(getLoadStorePointerOperand(&i));
+      if (auto* rmw = dyn_cast<AtomicRMWInst>(&i)) pointer = rmw->getPointerOperand();
+      if (auto* cas = dyn_cast<AtomicCmpXchgInst>(&i)) pointer = cas->getPointerOperand();
       GlobalVariable* site = row(i, kind, size, true, pointer);
       bracketLocked(i, pointer, size, site, inPm);
     });
@@ -218,7 +224,8 @@ class Instrumenter {
                                  ? 64
                                  : dl_.getTypeStoreSize(i.getArgOperand(1)->getType()).getFixedValue();
         Value* inPm = checks.inWindow(pointer, Window::Stores, &i);
-        work.push_back([this, &i, pointer, size, inPm] {
+        work.push_back([this, &i, size, inPm] {
+          Value* pointer = i.getArgOperand(0);
           bracket(i, pointer, size, row(i, BLACKOUT_SITE_StoreNt, size, false, pointer), inPm);
         });
         return;
@@ -232,7 +239,8 @@ class Instrumenter {
         if (!options_.loads || cannotBePm(pointer)) return;
         std::uint64_t size = dl_.getTypeStoreSize(i.getType());
         Value* inPm = checks.inWindow(pointer, Window::Loads, &i);
-        work.push_back([this, &i, pointer, size, inPm] {
+        work.push_back([this, &i, size, inPm] {
+          Value* pointer = i.getArgOperand(0);
           bracket(i, pointer, size, row(i, BLACKOUT_SITE_Load, size, false, pointer), inPm);
         });
         return;
@@ -250,7 +258,9 @@ class Instrumenter {
     Value* reads = from == nullptr || !options_.loads || cannotBePm(from) ? nullptr
                                                                           : checks.inWindow(from, Window::Loads, &i);
     if (writes == nullptr && reads == nullptr) return;
-    work.push_back([this, &i, to, from, writes, reads] {
+    work.push_back([this, &i, writes, reads] {
+      Value* to = i.getRawDest();
+      Value* from = isa<MemTransferInst>(i) ? cast<MemTransferInst>(i).getRawSource() : nullptr;
       auto* length = dyn_cast<ConstantInt>(i.getLength());
       std::uint64_t size = length == nullptr ? 0 : length->getZExtValue();
       GlobalVariable* site = row(i, from != nullptr ? BLACKOUT_SITE_Copy : BLACKOUT_SITE_Fill, size, false, to);
@@ -278,7 +288,8 @@ class Instrumenter {
     auto* type = dyn_cast<FixedVectorType>(i.getArgOperand(0)->getType());
     if (type == nullptr || (!scatter && cannotBePm(target))) return;
     Value* inPm = scatter ? nullptr : checks.inWindow(target, Window::Stores, &i);
-    work.push_back([this, &i, target, scatter, type, inPm] {
+    work.push_back([this, &i, scatter, type, inPm] {
+      Value* target = i.getArgOperand(1);
       std::uint64_t size = dl_.getTypeStoreSize(type->getElementType());
       GlobalVariable* site = row(i, BLACKOUT_SITE_Store, size, false, nullptr);
       Value* watched = inPm;

@@ -19,7 +19,7 @@ extern "C" void* __libc_stack_end;
 
 namespace blackout::rt {
 
-thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
+constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
 blackout_trace_header* header = nullptr;
 uint32_t processNumber = 0;
 
@@ -55,6 +55,9 @@ bool grow(uint64_t end) {
   if (chunk > kLargestChunk) chunk = kLargestChunk;
   uint64_t target = (end + chunk - 1) / chunk * chunk;
   if (target > kReservation) return false;
+  // Past the limit the kernel would end the program with SIGXFSZ.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && target > limit.rlim_cur) return false;
   struct stat st;
   for (int attempt = 0;; ++attempt) {
     // The program may have closed our descriptor, or another file may have taken its number.

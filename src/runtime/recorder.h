@@ -22,7 +22,7 @@ struct ThreadState {
   uintptr_t stackTop = 0;
   uint32_t process = 0;  // whose number this state belongs to: changes with fork
 };
-extern thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
+extern constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
 
 extern blackout_trace_header* header;  // null: not recording
 extern uint32_t processNumber;

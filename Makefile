@@ -1,0 +1,56 @@
+# The whole life of a checkout, for people and for CI: each target does what it needs first,
+# from installing packages (scripts/setup) on.
+#
+#   make            build; leaves blackout, blackout-clang and blackout-clang++ in build/bin
+#   make test       all quick tests
+#   make test-full  the long ones; SHARD=2/5 runs the second fifth of them
+#   make demo       a bundled program with a bug, checked, mended, and checked again
+#   make bench      the figures of docs/benchmarks.md
+#   make install    PREFIX=/usr/local; DESTDIR as usual
+#   make format     rewrites the sources with clang-format;  make tidy runs clang-tidy
+
+BUILD := build
+PREFIX ?= /usr/local
+SHARD ?= 1/1
+JOBS ?= $(shell nproc)
+
+.PHONY: all setup build test test-full demo install bench format tidy clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := all
+
+all: build
+
+setup:
+	@scripts/setup
+
+# Configured once; Ninja configures again by itself when a CMake file changes.
+$(BUILD)/build.ninja: | setup
+	cmake --preset default
+
+build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS)
+
+test: build
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE full
+
+test-full: build
+	@scripts/test-full $(BUILD) $(SHARD)
+
+demo: build
+	@examples/demo $(BUILD)/bin
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+bench: build
+	@bench/run $(BUILD)/bin
+
+SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.cpp')
+format: setup
+	@clang-format-19 -i $(SOURCES)
+
+tidy: setup $(BUILD)/build.ninja
+	@run-clang-tidy-19 -quiet -p $(BUILD) -j $(JOBS) '$(CURDIR)/src/.*'
+
+clean:
+	rm -rf $(BUILD)

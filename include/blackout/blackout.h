@@ -1,0 +1,88 @@
+/* Blackout's annotations for persistent-memory programs, in C and C++.
+ *
+ * None of them is needed: `blackout check` finds pool files by its --pm option and everything else by
+ * watching. They tell it what only the program knows, and so sharpen what it says: where an operation
+ * begins and ends, which bytes don't matter, memory that is persistent though no file of --pm is behind it.
+ *
+ * In a build without Blackout (__BLACKOUT__ is not defined) all of them are empty inline functions, so
+ * they may stay in the source: no library is needed and no code is left. In a build by
+ * blackout-clang, blackout-clang++ or CMake's blackout_instrument() they are functions of the runtime,
+ * and outside of a recording they return at once.
+ *
+ * All are safe to call from any thread, and none changes errno or the program's memory.
+ */
+#ifndef BLACKOUT_BLACKOUT_H
+#define BLACKOUT_BLACKOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __BLACKOUT__
+#define BLACKOUT_ANNOTATION(declaration, otherwise) declaration;
+#else
+#define BLACKOUT_ANNOTATION(declaration, otherwise) \
+  static inline declaration { otherwise }
+#endif
+
+/* Returns 1 while the program runs under `blackout record` or `blackout check`, 0 otherwise.
+ *
+ * For a harness that does less work, or prints less, when every store is recorded. A program whose
+ * persistent behaviour depends on it is not the program that was checked. */
+BLACKOUT_ANNOTATION(int blackout_active(void), return 0;)
+
+/* From here on, the len bytes at addr are persistent memory, called name in reports.
+ *
+ * For memory that no mapped file of --pm provides: a device mapping, an anonymous stand-in of a
+ * simulation, a large allocation. Contents at this moment count as durable. Pools that --pm matches are
+ * found when they are mapped and need no call. While recording, the pages that hold the region are replaced by
+ * pages of a file with the same contents, so it should be made of whole pages, and can't be on a stack. A
+ * region that overlaps one that is already known is left as it is. */
+BLACKOUT_ANNOTATION(void blackout_pm_register(void* addr, size_t len, const char* name), (void)addr; (void)len;
+                    (void)name;)
+
+/* The region registered at addr ends. What is not durable in it by now is reported as at an unmap. */
+BLACKOUT_ANNOTATION(void blackout_pm_unregister(void* addr), (void)addr;)
+
+/* An operation of this thread begins: a call of the program's public interface, such as an insert.
+ *
+ * name groups operations in reports ("insert"); argument is any number that identifies
+ * this one, such as the key, and is shown. An operation promises that what it did is durable when it ends,
+ * so that each store inside it that isn't is reported there, not at the exit of the program.
+ * Operations of one thread nest; every begin needs its end. Don't mark operations whose durability comes later
+ * (buffered inserts, epochs): mark the call that makes them durable instead. */
+BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument), (void)name; (void)argument;)
+
+/* This thread's innermost operation ends, with this result: any number, such as the value found. */
+BLACKOUT_ANNOTATION(void blackout_op_end(uint64_t result), (void)result;)
+
+/* Findings are wanted from here on. Without any call, the whole run is the region of interest.
+ *
+ * Everything before is still recorded and modelled, because a store left unflushed there is still
+ * uncertain inside the region; it only isn't reported. Use it to leave out a long set-up. */
+BLACKOUT_ANNOTATION(void blackout_roi_begin(void), )
+
+/* Findings are wanted up to here. Another blackout_roi_begin() opens the region again. */
+BLACKOUT_ANNOTATION(void blackout_roi_end(void), )
+
+/* The contents of the len bytes at addr don't matter until they are stored again.
+ *
+ * For an allocator's free: nothing is reported about bytes that are dead, and the next store to one of
+ * them makes that byte matter again. */
+BLACKOUT_ANNOTATION(void blackout_discard(const void* addr, size_t len), (void)addr; (void)len;)
+
+/* The contents of the len bytes at addr never matter, up to the end of the run.
+ *
+ * For what lies in a pool but is rebuilt at every start: locks, caches, statistics. It hides real bugs if recovery
+ * does read these bytes. */
+BLACKOUT_ANNOTATION(void blackout_ignore(const void* addr, size_t len), (void)addr; (void)len;)
+
+#undef BLACKOUT_ANNOTATION
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,252 @@
+// `blackout check`: the main job. Runs the program once (or takes a trace), lets the modules judge it,
+// and renders what they found.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli/record_options.h"
+#include "cli/subcommand.h"
+#include "detect/detect.h"
+#include "explore/uninstrumented.h"
+#include "findings/ending.h"
+#include "findings/only.h"
+#include "findings/run_summary.h"
+#include "model/cursor.h"
+#include "model/index.h"
+#include "report/json.h"
+#include "report/output_file.h"
+#include "report/symbolizer.h"
+#include "report/text.h"
+
+namespace blackout::cli {
+
+namespace {
+
+struct Options {
+  RecordOptions record;
+  std::string fromTrace;
+  std::vector<std::string> only;
+  std::string failOn = "suspected";
+  std::string model = "x86";
+  std::vector<std::string> detect;
+  std::string json;
+  std::string report;
+};
+
+// What the options mean, checked before anything runs: a mistyped option must not cost a run.
+struct Plan {
+  FailOn failOn{};
+  ModelOptions model;
+  DetectOptions detect;
+  OnlyFilter only;
+  std::optional<OutputFile> json;
+  std::optional<OutputFile> report;
+};
+
+// "x86:nt-order=any,tso=off": the model's name, then its settings.
+Result<ModelOptions> modelNamed(const std::string& text) {
+  std::size_t colon = text.find(':');
+  std::string settings = "model=" + text.substr(0, colon);
+  if (colon != std::string::npos) settings += "," + text.substr(colon + 1);
+  auto model = parseModelOptions(settings);
+  if (!model) return fail(fmt::format("--model {}: {}", text, model.error().sentence));
+  if (auto ready = checkReady(*model); !ready) return fail(fmt::format("--model {}: {}", text, ready.error().sentence));
+  return model;
+}
+
+Result<void> prepare(std::optional<OutputFile>& file, const std::string& path, const std::string& option) {
+  if (path.empty()) return {};
+  auto prepared = OutputFile::prepare(path, option);
+  if (!prepared) return tl::unexpected(prepared.error());
+  file = std::move(*prepared);
+  return {};
+}
+
+Result<Plan> planOf(const Options& options) {
+  Plan plan;
+  auto failOn = severityNamed(options.failOn);
+  if (!failOn)
+    return fail(fmt::format("--fail-on={}: no such severity; it is shown, suspected or perf", options.failOn));
+  plan.failOn = *failOn;
+  auto model = modelNamed(options.model);
+  if (!model) return tl::unexpected(model.error());
+  plan.model = *model;
+  auto detect = parseDetectOptions(options.detect);
+  if (!detect) return fail("--detect: " + detect.error().sentence);
+  plan.detect = std::move(*detect);
+  auto only = OnlyFilter::make(options.only);
+  if (!only) return tl::unexpected(only.error());
+  plan.only = std::move(*only);
+  if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
+  std::optional<OutputFile> kept;
+  if (auto ok = prepare(kept, options.record.tracePath, "--trace"); !ok) return tl::unexpected(ok.error());
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.record.keepPool, error))
+    if (auto ok = prepare(kept, options.record.keepPool, "--keep-pool"); !ok) return tl::unexpected(ok.error());
+  return plan;
+}
+
+// With `--json -` standard output is the report's alone: what the program prints goes to standard error.
+class ProgramOutput {
+ public:
+  explicit ProgramOutput(bool toStandardError) {
+    if (!toStandardError) return;
+    std::fflush(stdout);
+    saved_ = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~ProgramOutput() {
+    if (saved_ < 0) return;
+    dup2(saved_, STDOUT_FILENO);
+    close(saved_);
+  }
+  ProgramOutput(const ProgramOutput&) = delete;
+  ProgramOutput& operator=(const ProgramOutput&) = delete;
+
+ private:
+  int saved_ = -1;
+};
+
+// A trace from elsewhere: what its recording would have said about code that it did not see.
+Recording recordingOf(const std::string& path, const Trace& trace) {
+  Recording recording;
+  recording.tracePath = path;
+  std::vector<std::string> flushing = flushingModules(trace.modules());
+  recording.blind = !flushing.empty();
+  if (recording.blind)
+    recording.blindSentence = fmt::format(
+        "Code that is not instrumented may have touched PM unseen ({}), so nothing is said about durability; build all "
+        "code that touches PM with blackout-clang.",
+        fmt::join(flushing, ", "));
+  return recording;
+}
+
+Result<Report> judge(const Trace& trace, const Recording& recording, const Plan& plan) {
+  Report report;
+  report.notes = recording.notes;
+  report.incomplete = recording.incomplete;
+  if (recording.blind) report.incomplete.push_back(recording.blindSentence);
+  summarise(trace, report);
+  tellEnding(report);
+
+  auto index = Index::build(trace, plan.model);
+  if (!index) return tl::unexpected(index.error());
+  std::vector<EventNo> points = index->points(PointsMode::Enough);
+  report.run.model = describe(plan.model);
+  report.run.lines = index->lineCount();
+  report.run.points = points.size();
+  report.run.log10States = log10StatesOverPoints(*index, points);
+
+  DetectOptions options = plan.detect;
+  options.blind = recording.blind;
+  report.findings = detect(*index, options);
+  report.detectors = detectorNames(options);
+  resolve(report, trace);
+  applyOnly(report, plan.only);
+  sortFindings(report.findings);
+  return report;
+}
+
+Result<void> publish(const Report& report, const Plan& plan) {
+  TextOptions text;
+  std::error_code error;
+  text.root = std::filesystem::current_path(error).string();
+  if (plan.report) {
+    if (auto ok = plan.report->write(renderText(report, text)); !ok) return ok;
+    fmt::print(stderr, "{}\n", summaryLine(report));
+  } else {
+    text.color = wantsColor(STDERR_FILENO);
+    fmt::print(stderr, "{}", renderText(report, text));
+  }
+  return plan.json ? plan.json->write(renderJson(report, plan.failOn)) : Result<void>();
+}
+
+Result<ExitCode> run(Options options, const ProgramCommand& program) {
+  bool recorded = options.fromTrace.empty();
+  if (recorded) {
+    if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
+  } else if (program.given) {
+    return fail("--from-trace judges a run that is over; leave out the program behind --");
+  }
+  auto plan = planOf(options);
+  if (!plan) return tl::unexpected(plan.error());
+
+  Result<Recording> recording;
+  if (recorded) {
+    ProgramOutput redirected(plan->json && plan->json->isStandardOutput());
+    recording = record(options.record);
+    if (!recording) return tl::unexpected(recording.error());
+  }
+  auto trace = Trace::open(recorded ? recording->tracePath : options.fromTrace);
+  if (!trace) return tl::unexpected(trace.error());
+  if (!recorded) recording = recordingOf(options.fromTrace, *trace);
+
+  auto report = judge(*trace, *recording, *plan);
+  if (!report) return tl::unexpected(report.error());
+  report->command = options.record.command;
+  if (auto ok = publish(*report, *plan); !ok) return tl::unexpected(ok.error());
+  return exitCodeOf(*report, plan->failOn);
+}
+
+std::string modelHelp() {
+  std::string text = "the persistency model and its settings, as x86:nt-order=any. ";
+  for (const ModelOptionHelp& option : modelOptionHelp()) {
+    text += fmt::format("{}: ", option.name);
+    std::string_view separator;
+    for (const ModelOptionHelp::Choice& c : option.choices) {
+      if (!c.ready) continue;
+      text += fmt::format("{}{}{}", separator, c.text, c.isDefault ? " (default)" : "");
+      separator = ", ";
+    }
+    text += ". ";
+  }
+  return text;
+}
+
+const Register registered({
+    .name = "check",
+    .summary = "run a program once and report what a power failure could do to it",
+    .synopsis = "blackout check --pm POOL [OPTIONS] -- PROGRAM [ARGS]\n"
+                "blackout check --from-trace TRACE [OPTIONS]",
+    .details =
+        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. The "
+        "report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings at "
+        "or "
+        "above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
+    .declare = [](CLI::App& app) -> Action {
+      auto o = std::make_shared<Options>();
+      declareRecordOptions(app, o->record);
+      app.add_option("--from-trace", o->fromTrace, "judge this trace instead of running a program")->type_name("TRACE");
+      app.add_option("--trace", o->record.tracePath, "keep the trace here")->type_name("FILE");
+      app.add_option("--only", o->only,
+                     "only findings with a place in this file or folder of the source; may be given "
+                     "more than once")
+          ->type_name("PATH")
+          ->allow_extra_args(false);
+      app.add_option("--fail-on", o->failOn,
+                     "exit with 1 for findings that are shown, suspected (default) or perf, or worse")
+          ->type_name("SEVERITY");
+      app.add_option("--model", o->model, modelHelp())->type_name("MODEL");
+      app.add_option("--detect", o->detect, detectHelp())
+          ->type_name("KIND,...")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+      app.add_option("--json", o->json,
+                     "write the report as JSON too; -: to standard output, and the program's own "
+                     "output to standard error")
+          ->type_name("FILE");
+      app.add_option("--report", o->report, "write the report to this file instead of standard error")
+          ->type_name("FILE");
+      return [o](const ProgramCommand& program) { return run(*o, program); };
+    },
+});
+
+}  // namespace
+
+}  // namespace blackout::cli

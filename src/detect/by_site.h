@@ -1,0 +1,47 @@
+// Grouping by the instruction that an event comes from: which events are one site's, how often a
+// site was executed, and the place of a finding that is about it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "detect/relevance.h"
+#include "findings/finding.h"
+
+namespace blackout {
+
+// A site by its id, which is the same in any build of the same source; where the recorder did not
+// know the place, all events of one kind together.
+struct SiteKey {
+  bool known = false;
+  std::uint64_t id = 0;
+  auto operator<=>(const SiteKey&) const = default;
+};
+SiteKey siteKey(const Trace& trace, const Event& e);
+
+// The pieces of a wide store are one execution of their instruction: gives its first piece.
+StoreNo executionOf(const Index& index, StoreNo s);
+
+enum class AccessClass { Store, Flush, Fence };
+
+// How often each site was executed inside the regions, by events of one class.
+class Executions {
+ public:
+  Executions(const Trace& trace, const Regions& regions, AccessClass wanted);
+  std::uint64_t of(SiteKey key) const;
+
+ private:
+  std::map<SiteKey, std::uint64_t> counts_;
+};
+
+// The place of an event, with what it does even where the site is unknown.
+NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n);
+
+AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e);
+
+// Adds an example unless there are enough or it is there already.
+void addExample(Finding& finding, AffectedBytes example);
+
+}  // namespace blackout

@@ -1,0 +1,279 @@
+// Stores that are not durable when it counts: when the operation that made them ends (it has
+// acknowledged them), when their memory is unmapped (nobody can flush it any more), and when the program
+// ends. Each store is judged once, at the first of these moments that finds it wanting, and only if some
+// byte of it is still visible then: what a later store replaced is that store's matter.
+//
+// Operations of one thread may be nested; the outermost one is what its caller waits for, so
+// that one's end counts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "detect/by_site.h"
+#include "detect/detectors.h"
+
+namespace blackout {
+
+namespace {
+
+enum class Moment { OperationEnd, Unmap, Exit };
+
+struct Suspect {
+  StoreNo store = 0;
+  Moment moment{};
+  EventNo at = 0;     // the event that is the moment; the trace's end for Exit
+  EventNo begin = 0;  // OperationEnd: the operation's begin
+};
+
+// Which parts of the files are mapped. A file may be mapped more than once: only bytes that are mapped
+// nowhere any more are out of reach.
+class Mappings {
+ public:
+  void map(PmAddr begin, PmAddr end) { ranges_.push_back({begin, end}); }
+  void unmap(PmAddr begin, PmAddr end) {
+    // The latest mapping that overlaps gives way; the rest of it stays.
+    for (std::size_t i = ranges_.size(); i-- > 0;) {
+      auto [from, to] = ranges_[i];
+      if (to <= begin || from >= end) continue;
+      ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (from < begin) ranges_.push_back({from, begin});
+      if (to > end) ranges_.push_back({end, to});
+      return;
+    }
+  }
+  bool mapped(LineNo line) const {
+    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& r) {
+      return r.first < addressOf(line) + BLACKOUT_LINE && r.second > addressOf(line);
+    });
+  }
+
+ private:
+  std::vector<std::pair<PmAddr, PmAddr>> ranges_;
+};
+
+class Search {
+ public:
+  explicit Search(const DetectInput& input)
+      : trace_(input.trace),
+        index_(input.index),
+        stores_(input.index.stores()),
+        regions_(input.trace),
+        relevance_(input.index),
+        judged_(stores_.size()) {
+    for (LineId id = 0; id < index_.lineCount(); ++id)
+      if (!index_.history(id).empty()) lines_.push_back({index_.lineNo(id), id});
+    std::sort(lines_.begin(), lines_.end());
+  }
+
+  std::vector<Suspect> run() {
+    StoreNo next = 0;
+    for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
+      const Event& e = trace_[n];
+      if (next < stores_.size() && stores_[next].event == n) {
+        OpenOperation& op = operations_[e.thread];
+        if (op.depth > 0) op.stores.push_back(next);
+        ++next;
+        continue;
+      }
+      switch (kindOf(e)) {
+        case EventKind::OpBegin: {
+          OpenOperation& op = operations_[e.thread];
+          if (op.depth++ == 0) op.begin = n;
+          break;
+        }
+        case EventKind::OpEnd:
+          operationEnds(n, operations_[e.thread]);
+          break;
+        case EventKind::Map: {
+          std::uint64_t length = 0;
+          std::memcpy(&length, trace_.payload(n).data() + 8, sizeof length);
+          mappings_.map(e.addr, e.addr + length);
+          break;
+        }
+        case EventKind::Unmap:
+          unmapped(n, e);
+          break;
+        default:
+          break;
+      }
+    }
+    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::Exit, trace_.end(), 0});
+    return std::move(suspects_);
+  }
+
+ private:
+  struct OpenOperation {
+    unsigned depth = 0;
+    EventNo begin = 0;
+    std::vector<StoreNo> stores;
+  };
+
+  void operationEnds(EventNo n, OpenOperation& op) {
+    if (op.depth == 0 || --op.depth > 0) return;
+    for (StoreNo s : op.stores) judge({s, Moment::OperationEnd, n, op.begin});
+    op.stores.clear();
+  }
+
+  void unmapped(EventNo n, const Event& e) {
+    if (e.value == 0) return;
+    mappings_.unmap(e.addr, e.addr + e.value);
+    auto it = std::lower_bound(lines_.begin(), lines_.end(), std::pair{lineOf(e.addr), LineId{0}});
+    for (; it != lines_.end() && addressOf(it->first) < e.addr + e.value; ++it) {
+      if (mappings_.mapped(it->first)) continue;
+      for (StoreNo s : index_.history(it->second)) {
+        if (stores_[s].event > n) break;
+        judge({s, Moment::Unmap, n, 0});
+        judged_[s] = true;  // whatever comes of it, the end of the program has nothing to add
+      }
+    }
+  }
+
+  void judge(const Suspect& suspect) {
+    StoreNo s = suspect.store;
+    if (judged_[s] || stores_[s].guaranteedAt < suspect.at || !regions_.contains(stores_[s].event)) return;
+    if (!visible(s, suspect.at)) return;
+    judged_[s] = true;
+    suspects_.push_back(suspect);
+  }
+
+  // Whether a byte of the store is there, and matters, at event `at`.
+  bool visible(StoreNo s, EventNo at) const {
+    LineId id = stores_[s].line;
+    auto history = index_.history(id);
+    auto number = static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), s) - history.begin());
+    auto maskOf = [](const LineStore& store) {
+      return (store.size == 16 ? 0xffffULL : (1ULL << store.size) - 1) << store.offset;
+    };
+    std::uint64_t left = maskOf(index_.lineStore(id, number));
+    left &= ~relevance_.irrelevant(index_.lineNo(id), stores_[s].event, at);
+    for (std::uint32_t i = number + 1; left != 0 && i < history.size() && stores_[history[i]].event < at; ++i)
+      left &= ~maskOf(index_.lineStore(id, i));
+    return left != 0;
+  }
+
+  const Trace& trace_;
+  const Index& index_;
+  std::span<const StoreRow> stores_;
+  Regions regions_;
+  Relevance relevance_;
+  std::vector<bool> judged_;
+  std::vector<std::pair<LineNo, LineId>> lines_;
+  std::map<ThreadNo, OpenOperation> operations_;
+  Mappings mappings_;
+  std::vector<Suspect> suspects_;
+};
+
+// Flushes of the lines that matter, in trace order.
+std::map<LineNo, std::vector<EventNo>> flushesOf(const Trace& trace, const std::set<LineNo>& lines) {
+  std::map<LineNo, std::vector<EventNo>> out;
+  if (lines.empty()) return out;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (groupOf(trace[n]) == EventGroup::Flush && lines.contains(lineOf(trace[n].addr)))
+      out[lineOf(trace[n].addr)].push_back(n);
+  return out;
+}
+
+// What is missing, as the end of a sentence.
+std::string_view whatIsMissing(bool nonTemporal, bool flushed) {
+  if (nonTemporal) return "no fence of its thread followed this non-temporal store";
+  return flushed ? "its line was flushed, but no fence of the flushing thread completed the flush"
+                 : "its line was not flushed after the store";
+}
+
+std::string momentText(const Trace& trace, const Suspect& s) {
+  switch (s.moment) {
+    case Moment::OperationEnd:
+      return fmt::format("when the operation {} ended", trace.payload(s.begin));
+    case Moment::Unmap:
+      return "when its memory was unmapped";
+    case Moment::Exit:
+      return "when the program ended";
+  }
+  return {};
+}
+
+NumberedPlace momentPlace(const Trace& trace, const Suspect& s) {
+  switch (s.moment) {
+    case Moment::OperationEnd:
+      return placeOf(trace, "the operation ends here", trace[s.at].where);
+    case Moment::Unmap:
+      return placeOf(trace, "unmapped here", trace[s.at].where);
+    case Moment::Exit:
+      break;
+  }
+  return placeOf(trace, "the program ends here", 0);
+}
+
+}  // namespace
+
+std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
+  const Trace& trace = input.trace;
+  const Index& index = input.index;
+  auto stores = index.stores();
+  std::vector<Suspect> suspects = Search(input).run();
+  std::sort(suspects.begin(), suspects.end(), [](const Suspect& a, const Suspect& b) { return a.store < b.store; });
+
+  std::set<LineNo> lines;
+  for (const Suspect& s : suspects) lines.insert(index.lineNo(stores[s.store].line));
+  auto flushes = flushesOf(trace, lines);
+  Executions executions(trace, Regions(trace), AccessClass::Store);
+
+  // A finding that exists only because locked instructions are taken for no fences says so.
+  std::optional<Index> withFences;
+  if (!index.options().rmwFences && !suspects.empty()) {
+    ModelOptions options = index.options();
+    options.rmwFences = true;
+    auto built = Index::build(trace, options);
+    assert(built.has_value());
+    withFences = std::move(*built);
+  }
+
+  std::map<std::pair<SiteKey, Moment>, Finding> found;
+  std::set<std::pair<StoreNo, Moment>> counted;  // executions: a wide store counts once
+  for (const Suspect& s : suspects) {
+    EventNo n = stores[s.store].event;
+    const Event& e = trace[n];
+    SiteKey key = siteKey(trace, e);
+    auto [it, isNew] = found.try_emplace({key, s.moment});
+    Finding& f = it->second;
+    if (isNew) {
+      NumberedPlace place = placeOfEvent(trace, "written here", n);
+      const auto& all = flushes[lineOf(e.addr)];
+      auto flush = std::upper_bound(all.begin(), all.end(), n);
+      bool flushed = flush != all.end() && *flush < s.at;
+      std::string what = !place.type.empty() ? place.type : fmt::format("A store of {} bytes", bytesOf(e));
+      if (place.type.empty() && bytesOf(e) == 1) what = "A store of 1 byte";
+      f = makeFinding(FindingKind::NeverPersisted,
+                      fmt::format("{} was not durable {}: {}.", what, momentText(trace, s),
+                                  whatIsMissing(kindOf(e) == EventKind::StoreNt, flushed)));
+      f.places.push_back(std::move(place));
+      if (flushed) f.places.push_back(placeOfEvent(trace, "flushed here, not fenced", *flush));
+      f.places.push_back(momentPlace(trace, s));
+      if (s.moment == Moment::OperationEnd) f.operation = trace.payload(s.begin);
+      f.counts.of = executions.of(key);
+      if (s.moment != Moment::Exit) {
+        EventNo later = stores[s.store].guaranteedAt;
+        f.evidence.push_back(later == kNever ? "It was never made durable afterwards."
+                                             : "It was made durable afterwards, too late for a crash in between.");
+      }
+    }
+    if (withFences && withFences->stores()[s.store].guaranteedAt < s.at) {
+      const char* sentence =
+          "It depends on rmw-fences=off: with locked instructions as fences the store is durable in time.";
+      if (std::find(f.evidence.begin(), f.evidence.end(), sentence) == f.evidence.end())
+        f.evidence.emplace_back(sentence);
+    }
+    if (counted.insert({executionOf(index, s.store), s.moment}).second) ++f.counts.times;
+    unsigned size = (e.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(e);
+    addExample(f, affected(trace, e.addr, size, e));
+  }
+  std::vector<Finding> out;
+  for (auto& [key, f] : found) out.push_back(std::move(f));
+  return out;
+}
+
+}  // namespace blackout

@@ -1,0 +1,57 @@
+// Stores past the end of a pool file, and flushes of memory in no pool: both are told by the trace
+// itself.
+#include <fmt/format.h>
+
+#include "detect/by_site.h"
+#include "detect/detectors.h"
+
+namespace blackout {
+
+namespace {
+
+// One finding per site that has events of this kind.
+template <class Make>
+std::vector<Finding> perSite(const DetectInput& input, EventKind kind, AccessClass wanted, Make make) {
+  const Trace& trace = input.trace;
+  Regions regions(trace);
+  Executions executions(trace, regions, wanted);
+  std::map<SiteKey, Finding> found;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) != kind || !regions.contains(n)) continue;
+    SiteKey key = siteKey(trace, e);
+    auto [it, isNew] = found.try_emplace(key);
+    Finding& f = it->second;
+    if (isNew) {
+      f = make(n, e);
+      f.counts.of = executions.of(key);
+    }
+    ++f.counts.times;
+    if (kind == EventKind::StoreOutside) addExample(f, affected(trace, e.addr, bytesOf(e), e));
+  }
+  std::vector<Finding> out;
+  for (auto& [key, f] : found) out.push_back(std::move(f));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Finding> detectStoreOutside(const DetectInput& input) {
+  return perSite(input, EventKind::StoreOutside, AccessClass::Store, [&](EventNo n, const Event& e) {
+    Finding f = makeFinding(FindingKind::StoreOutside, fmt::format("{} byte{} stored past the end of the file.",
+                                                                   bytesOf(e), bytesOf(e) == 1 ? " was" : "s were"));
+    f.places.push_back(placeOfEvent(input.trace, "written here", n));
+    return f;
+  });
+}
+
+std::vector<Finding> detectFlushOutside(const DetectInput& input) {
+  return perSite(input, EventKind::FlushOutside, AccessClass::Flush, [&](EventNo n, const Event&) {
+    Finding f = makeFinding(FindingKind::FlushOutside,
+                            "A flush of volatile memory, which keeps nothing; often the wrong address was flushed.");
+    f.places.push_back(placeOfEvent(input.trace, "flushed here", n));
+    return f;
+  });
+}
+
+}  // namespace blackout

@@ -1,0 +1,59 @@
+// Flushes and fences that guaranteed nothing. The model saw them while it read the trace; here
+// they are counted by site.
+#include <string>
+
+#include "detect/by_site.h"
+#include "detect/detectors.h"
+
+namespace blackout {
+
+namespace {
+
+std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKind kind, AccessClass wanted,
+                            const std::string& verdict, const std::string& label) {
+  const Trace& trace = input.trace;
+  Regions regions(trace);
+  Relevance relevance(input.index);
+  Executions executions(trace, regions, wanted);
+  std::map<SiteKey, Finding> found;
+  for (const Waste& w : input.index.wastes()) {
+    const Event& e = trace[w.at];
+    if (w.kind != waste || !regions.contains(w.at)) continue;
+    bool flush = waste != WasteKind::IdleFence;
+    // Whoever said that the memory doesn't matter is not told how to flush it.
+    if (flush && relevance.irrelevant(lineOf(e.addr), w.at, w.at) == ~std::uint64_t{0}) continue;
+    SiteKey key = siteKey(trace, e);
+    auto [it, isNew] = found.try_emplace(key);
+    Finding& f = it->second;
+    if (isNew) {
+      f = makeFinding(kind, verdict);
+      f.places.push_back(placeOfEvent(trace, label, w.at));
+      f.counts.of = executions.of(key);
+    }
+    ++f.counts.times;
+    if (flush) addExample(f, affected(trace, addressOf(lineOf(e.addr)), BLACKOUT_LINE, e));
+  }
+  std::vector<Finding> out;
+  for (auto& [key, f] : found) out.push_back(std::move(f));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Finding> detectCleanFlush(const DetectInput& input) {
+  return wasted(input, WasteKind::CleanFlush, FindingKind::CleanFlush, AccessClass::Flush,
+                "A line was flushed that had nothing to write back.", "flushed here");
+}
+
+std::vector<Finding> detectRepeatedFlush(const DetectInput& input) {
+  return wasted(input, WasteKind::AgainFlush, FindingKind::RepeatedFlush, AccessClass::Flush,
+                "A line was flushed again though nothing had been stored to it since its last flush.",
+                "flushed again here");
+}
+
+std::vector<Finding> detectIdleFence(const DetectInput& input) {
+  return wasted(input, WasteKind::IdleFence, FindingKind::IdleFence, AccessClass::Fence, "A fence completed nothing.",
+                "fence here");
+}
+
+}  // namespace blackout

@@ -1,0 +1,157 @@
+#include "findings/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <tuple>
+
+namespace blackout {
+
+namespace {
+
+// FNV-1a: the fingerprint is kept in users' suppression files, so it is a function that anyone
+// can compute again, over fields that are written down here.
+class Hash {
+ public:
+  void byte(unsigned char b) { value_ = (value_ ^ b) * 0x100000001b3ull; }
+  void number(std::uint64_t v) {
+    for (int i = 0; i < 8; ++i) byte(static_cast<unsigned char>(v >> (8 * i)));
+  }
+  void text(std::string_view s) {
+    for (char c : s) byte(static_cast<unsigned char>(c));
+    byte(0);
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ull;
+};
+
+// What orders findings that are equally bad: the source where it is known, then the fingerprint.
+auto placeKey(const Finding& f) {
+  const Frame* frame = f.places.empty() || f.places.front().stack.empty() ? nullptr : &f.places.front().stack.front();
+  return std::tuple(frame != nullptr ? frame->file : std::string(), frame != nullptr ? frame->line : 0,
+                    frame != nullptr ? frame->column : 0, fingerprint(f));
+}
+
+}  // namespace
+
+const std::vector<FindingKindRow>& findingKinds() {
+  static const std::vector<FindingKindRow> rows = {
+#define BLACKOUT_FINDING(Name, text, severity, title, meaning, hint) \
+  {FindingKind::Name, text, Severity::severity, title, meaning, hint},
+#include "findings/finding_kinds.def"
+#undef BLACKOUT_FINDING
+  };
+  return rows;
+}
+
+const FindingKindRow& rowOf(FindingKind kind) {
+  auto index = static_cast<std::size_t>(kind);
+  assert(index < findingKinds().size());
+  return findingKinds()[index];
+}
+
+std::string_view nameOf(FindingKind kind) { return rowOf(kind).name; }
+
+std::string_view nameOf(Severity severity) {
+  switch (severity) {
+    case Severity::Shown:
+      return "shown";
+    case Severity::Suspected:
+      return "suspected";
+    case Severity::Performance:
+      return "performance";
+  }
+  return {};
+}
+
+std::optional<FindingKind> findingKindNamed(std::string_view name) {
+  for (const FindingKindRow& row : findingKinds())
+    if (row.name == name) return row.kind;
+  return std::nullopt;
+}
+
+std::optional<Severity> severityNamed(std::string_view name) {
+  if (name == "perf") return Severity::Performance;
+  for (Severity s : {Severity::Shown, Severity::Suspected, Severity::Performance})
+    if (nameOf(s) == name) return s;
+  return std::nullopt;
+}
+
+Finding makeFinding(FindingKind kind, std::string verdict) {
+  Finding f;
+  f.kind = kind;
+  f.severity = rowOf(kind).severity;
+  f.verdict = std::move(verdict);
+  return f;
+}
+
+NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where) {
+  NumberedPlace place;
+  place.label = std::move(label);
+  place.where = where;
+  const Where* w = trace.where(where);
+  const Site* site = w == nullptr ? nullptr : trace.site(w->site);
+  if (site == nullptr) return place;
+  place.siteId = site->id;
+  place.access = nameOf(site->kind);
+  place.size = site->size;
+  place.type = site->type;
+  return place;
+}
+
+std::uint64_t fingerprint(const Finding& finding) {
+  Hash hash;
+  hash.text(nameOf(finding.kind));
+  for (const NumberedPlace& place : finding.places) {
+    // A place without a site ("the program ends here") is told by its label.
+    if (place.siteId != 0)
+      hash.number(place.siteId);
+    else
+      hash.text(place.label);
+  }
+  return hash.value();
+}
+
+std::string fingerprintText(const Finding& finding) { return fmt::format("{:016x}", fingerprint(finding)); }
+
+void sortFindings(std::vector<Finding>& findings) {
+  // Keys are made once: a place's key has strings in it. The index keeps equals in their order.
+  using Key = std::tuple<Severity, FindingKind, std::uint64_t, decltype(placeKey(findings.front())), std::size_t>;
+  std::vector<Key> keys;
+  for (const Finding& f : findings) keys.emplace_back(f.severity, f.kind, ~f.counts.times, placeKey(f), keys.size());
+  std::sort(keys.begin(), keys.end());
+  std::vector<Finding> sorted;
+  sorted.reserve(findings.size());
+  for (const Key& key : keys) sorted.push_back(std::move(findings[std::get<4>(key)]));
+  findings = std::move(sorted);
+}
+
+std::vector<Finding> groupByCause(std::vector<Finding> findings) {
+  std::vector<Finding> groups;
+  std::map<std::uint64_t, std::size_t> byFingerprint;
+  for (Finding& f : findings) {
+    auto [at, isNew] = byFingerprint.try_emplace(fingerprint(f), groups.size());
+    if (isNew) {
+      groups.push_back(std::move(f));
+      continue;
+    }
+    Finding& group = groups[at->second];
+    group.severity = std::min(group.severity, f.severity);
+    group.counts.times += f.counts.times;
+    group.counts.of += f.counts.of;
+    for (AffectedBytes& example : f.examples)
+      if (group.examples.size() < kMaxExamples &&
+          std::find(group.examples.begin(), group.examples.end(), example) == group.examples.end())
+        group.examples.push_back(std::move(example));
+    for (std::string& line : f.evidence)
+      if (std::find(group.evidence.begin(), group.evidence.end(), line) == group.evidence.end())
+        group.evidence.push_back(std::move(line));
+  }
+  return groups;
+}
+
+}  // namespace blackout

@@ -1,0 +1,124 @@
+// The finding as data: what was found, how sure that is, the places in the source that matter and
+// what was seen there. Detectors make findings from a trace; src/report renders them and prints
+// nothing of its own. All of it is plain values that compare, copy and serialise, and nothing
+// in it depends on addresses or time, so that two runs of one command give equal findings.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/trace.h"
+#include "model/crash_state.h"
+
+namespace blackout {
+
+// How sure a finding is, worst first. A recovery that went wrong is Shown; a broken rule is
+// Suspected; wasted work is Performance. The three are never mixed in a report.
+enum class Severity : std::uint8_t { Shown, Suspected, Performance };
+
+enum class FindingKind : std::uint8_t {
+#define BLACKOUT_FINDING(Name, text, severity, title, meaning, hint) Name,
+#include "findings/finding_kinds.def"
+#undef BLACKOUT_FINDING
+};
+
+struct FindingKindRow {
+  FindingKind kind;
+  std::string_view name;
+  Severity severity;  // the default
+  std::string_view title;
+  std::string_view meaning;
+  std::string_view hint;
+};
+
+// All rows of finding_kinds.def, in its order.
+const std::vector<FindingKindRow>& findingKinds();
+const FindingKindRow& rowOf(FindingKind kind);
+std::string_view nameOf(FindingKind kind);
+std::string_view nameOf(Severity severity);
+std::optional<FindingKind> findingKindNamed(std::string_view name);
+std::optional<Severity> severityNamed(std::string_view name);
+
+// One call of a resolved stack. `inlined`: its code stands in the frame that follows.
+struct Frame {
+  std::string function;  // demangled; empty: unknown
+  std::string file;      // as the compiler wrote it; empty: unknown
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string module;  // path of the program file; empty: unknown
+  bool inlined = false;
+  bool operator==(const Frame&) const = default;
+};
+
+// A place that matters, shown as "(1) written here". A detector fills what the trace says (see
+// placeOf); report/symbolizer.h adds the frames.
+struct NumberedPlace {
+  std::string label;         // "written here", "operation ends here", "the program ends here"
+  WhereNo where = 0;         // in the trace; 0: unknown, or a place that is not in the source
+  std::uint64_t siteId = 0;  // the same in any build of the same source
+  std::string access;        // what the instruction is: "store", "clwb" ...; empty: unknown
+  std::uint32_t size = 0;    // bytes that it accesses; 0: varies
+  std::string type;          // "Struct.field"; empty: unknown
+  std::vector<Frame> stack;  // innermost first; empty: not resolved or unknown
+  // The other sources of an instruction that an optimiser merged, each with the calls into which
+  // it was inlined.
+  std::vector<std::vector<Frame>> alsoFrom;
+  bool operator==(const NumberedPlace&) const = default;
+};
+
+// An example of bytes that are affected.
+struct AffectedBytes {
+  std::string file;  // path of the pool
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string type;  // "Struct.field"; empty: unknown
+  auto operator<=>(const AffectedBytes&) const = default;
+};
+
+// How often: `times` of the `of` executions of the first place's instruction.
+struct Counts {
+  std::uint64_t times = 0;
+  std::uint64_t of = 0;  // 0: not counted
+  bool operator==(const Counts&) const = default;
+};
+
+struct Finding {
+  FindingKind kind{};
+  Severity severity{};
+  std::string verdict;  // one sentence
+  std::vector<NumberedPlace> places;
+  Counts counts;
+  std::vector<std::string> evidence;    // sentences, each true by itself
+  std::vector<AffectedBytes> examples;  // at most kMaxExamples
+  std::string operation;                // its name; empty: none
+  // Shown findings only: the crash state, and the file that replays it.
+  std::optional<CrashState> crashState;
+  std::optional<std::string> replay;
+  bool operator==(const Finding&) const = default;
+};
+
+constexpr std::size_t kMaxExamples = 4;
+
+// A finding of the kind with its default severity.
+Finding makeFinding(FindingKind kind, std::string verdict);
+
+// The place of an event: its site's id, access, size and type, without frames.
+NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where);
+
+// Names the finding across runs and builds: a hash of its kind and its places' site ids. Counts,
+// offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.
+std::uint64_t fingerprint(const Finding& finding);
+std::string fingerprintText(const Finding& finding);  // 16 hexadecimal digits
+
+// Worst first: severity, kind, times, then the places. Total up to equal fingerprints.
+void sortFindings(std::vector<Finding>& findings);
+
+// Findings of one cause (equal fingerprints) become one: counts add up, examples are joined, the
+// rest is the first one's. Keeps the order of first appearance.
+std::vector<Finding> groupByCause(std::vector<Finding> findings);
+
+}  // namespace blackout

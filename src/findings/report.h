@@ -1,0 +1,62 @@
+// Everything that one run of `blackout check` has to say, as data: the findings, what was run and
+// under which model, what was not seen, and so whether a clean result means anything. The
+// renderings of src/report take a Report and nothing else.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "findings/finding.h"
+
+namespace blackout {
+
+// Figures of the run. Durations are left out on purpose: reports are the same byte for byte.
+struct RunSummary {
+  std::uint64_t events = 0;
+  std::uint64_t stores = 0;
+  std::uint64_t loads = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t fences = 0;
+  std::uint64_t operations = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t lines = 0;            // that were stored to
+  std::uint64_t points = 0;           // at which a crash is worth a look
+  std::optional<double> log10States;  // of the states that eager enumeration would try (Yat)
+  std::string model;                  // as --model takes it
+  std::optional<int> waitStatus;      // of the program, as wait(2) gives it
+  bool operator==(const RunSummary&) const = default;
+};
+
+struct PoolSummary {
+  std::string path;
+  std::uint64_t size = 0;  // at the end
+  bool created = false;    // by the program
+  bool removed = false;
+  bool operator==(const PoolSummary&) const = default;
+};
+
+struct Report {
+  std::vector<std::string> command;
+  std::vector<PoolSummary> pools;
+  std::vector<Finding> findings;
+  std::vector<std::string> detectors;   // that ran, by name
+  std::vector<std::string> notes;       // honest sentences about how to read the result
+  std::vector<std::string> incomplete;  // why the result is inconclusive; empty: it is whole
+  std::uint64_t hiddenByOnly = 0;       // findings that --only left out
+  RunSummary run;
+  bool operator==(const Report&) const = default;
+
+  bool complete() const { return incomplete.empty(); }
+};
+
+// Number of findings of each severity, indexed by it.
+std::array<std::uint64_t, 3> countBySeverity(const Report& report);
+
+// What --fail-on asks for: findings of this severity and worse make the command fail.
+using FailOn = Severity;
+
+// DESIGN.md: findings first, then inconclusive, then clean.
+ExitCode exitCodeOf(const Report& report, FailOn failOn);
+
+}  // namespace blackout

@@ -1,0 +1,90 @@
+#include "findings/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+#include <utility>
+
+namespace blackout {
+
+namespace {
+
+struct ProblemRow {
+  std::uint32_t bit;
+  std::string_view sentence;
+};
+
+// The bits of trace_format.h, one sentence with the cure each.
+constexpr std::array kProblems = {
+    ProblemRow{BLACKOUT_PROBLEM_DISK,
+               "There was no room left for the trace, so recording stopped in the middle; make room or keep the trace "
+               "elsewhere with --trace FILE."},
+    ProblemRow{BLACKOUT_PROBLEM_FILES, "The program used more pool files than a trace can hold; name fewer with --pm."},
+    ProblemRow{BLACKOUT_PROBLEM_SIGNAL,
+               "A signal handler touched persistent memory while an event was being recorded; that event is missing."},
+    ProblemRow{BLACKOUT_PROBLEM_CONTRACT,
+               "A program file was built for another version of Blackout and was not recorded; build it again."},
+    ProblemRow{BLACKOUT_PROBLEM_UNSUPPORTED, "The program did something that the recorder can't follow."},
+    ProblemRow{BLACKOUT_PROBLEM_THREADS, "The program had more threads than a trace can name; run it with fewer."},
+};
+
+}  // namespace
+
+void summarise(const Trace& trace, Report& report) {
+  RunSummary& run = report.run;
+  std::set<ThreadNo> threads;
+  std::vector<std::uint64_t> sizes(trace.files().size());
+  run.events = 0;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    EventGroup group = groupOf(e);
+    // Tables say where events come from; they did not happen.
+    if (group != EventGroup::Table) ++run.events;
+    if (e.thread != 0) threads.insert(e.thread);
+    switch (group) {
+      case EventGroup::Store:
+        ++run.stores;
+        break;
+      case EventGroup::Load:
+        ++run.loads;
+        break;
+      case EventGroup::Flush:
+        ++run.flushes;
+        break;
+      case EventGroup::Fence:
+        if (kindOf(e) != EventKind::Lfence) ++run.fences;
+        break;
+      case EventGroup::Mark:
+        if (kindOf(e) == EventKind::OpBegin) ++run.operations;
+        break;
+      case EventGroup::File:
+        if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;
+        break;
+      case EventGroup::Thread:
+        if (kindOf(e) == EventKind::End) run.waitStatus = static_cast<int>(e.value);
+        break;
+      case EventGroup::None:
+      case EventGroup::Outside:
+      case EventGroup::Lock:
+      case EventGroup::Sync:
+      case EventGroup::Map:
+      case EventGroup::Control:
+      case EventGroup::Table:
+      case EventGroup::Trouble:
+        break;
+    }
+  }
+  run.threads = threads.size();
+  for (const PoolFile& f : trace.files())
+    if (f.number != 0) report.pools.push_back({f.path, sizes[f.number], !f.before, f.removed});
+
+  if (!trace.sealed())
+    report.incomplete.emplace_back(
+        "The trace has no end: the program still runs, or its recording was killed; wait for it, or record again.");
+  for (const ProblemRow& row : kProblems)
+    if ((trace.problems() & row.bit) != 0) report.incomplete.emplace_back(row.sentence);
+  if (trace.lost() != 0) report.incomplete.push_back(fmt::format("{} events could not be recorded.", trace.lost()));
+}
+
+}  // namespace blackout

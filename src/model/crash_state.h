@@ -1,0 +1,41 @@
+// Crash states as plain values: a point, and for some of the uncertain lines which of their
+// stores survived. DESIGN.md, "The one idea".
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "events/event.h"
+
+namespace blackout {
+
+using LineBytes = std::array<std::byte, BLACKOUT_LINE>;
+
+// A down-set of a line's history: its first `prefix` stores and those with the numbers in
+// `extra`. Stores are numbered from 0 in the line's history. The prefix is the longest one, so
+// equal down-sets are equal values; `extra` is ascending and begins above `prefix`.
+struct Version {
+  std::uint32_t prefix = 0;
+  std::vector<std::uint32_t> extra;
+  auto operator<=>(const Version&) const = default;
+
+  bool contains(std::uint32_t store) const;
+  std::size_t size() const { return prefix + extra.size(); }
+};
+
+// One crash: just before event `at`. Lines that are not named take their least version.
+struct CrashLevel {
+  EventNo at = 0;
+  std::map<LineNo, Version> persisted;
+  auto operator<=>(const CrashLevel&) const = default;
+};
+
+// One level per crash: the first in the program's trace, each further one in the trace of
+// the recovery that ran on what the one before it left.
+using CrashState = std::vector<CrashLevel>;
+
+}  // namespace blackout

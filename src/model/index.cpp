@@ -1,0 +1,179 @@
+#include "model/index.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "model/persistency_model.h"
+
+namespace blackout {
+
+namespace {
+
+// So that the arrays are allocated once and at their size. The halves of a 16-byte store
+// are counted as two, which is room to spare.
+std::size_t countStores(const Trace& trace) {
+  std::size_t count = 0;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) count += isStore(trace[n]) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
+  auto made = makeModel(options);
+  if (!made) return tl::unexpected(made.error());
+  PersistencyModel& model = **made;
+  Index index(trace, options, countStores(trace));
+  Histories& histories = index.histories_;
+  PointCollector points;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    const EventNo first = n;
+    std::size_t guarantees = histories.guaranteeLog().size();
+    bool fileChange = false;
+    model.event(n, e, histories);
+    if (isStore(e)) {
+      StoreNo s = histories.append(n);
+      if ((e.len & BLACKOUT_JOINED) != 0) ++n;  // its other half is no event of its own
+      model.stored(s, first, trace[n], histories);
+    } else if (groupOf(e) == EventGroup::File) {
+      fileChange = index.files_.event(n);
+    }
+    points.event(first, e, histories.guaranteeLog().size() != guarantees, fileChange);
+  }
+  points.finish(trace.end());
+  index.points_ = points.take();
+  histories.finish();
+  index.files_.finish();
+  return index;
+}
+
+LineStore Index::lineStore(LineId id, std::uint32_t number) const {
+  StoreNo s = history(id)[number];
+  EventNo n = stores()[s].event;
+  const Event& e = (*trace_)[n];
+  LineStore out;
+  out.number = number;
+  out.store = s;
+  out.wide = histories_.wideGroup(s);
+  out.offset = static_cast<std::uint8_t>(e.addr % BLACKOUT_LINE);
+  out.size = static_cast<std::uint8_t>(bytesOf(e));
+  out.nt = kindOf(e) == EventKind::StoreNt;
+  out.value[0] = e.value;
+  if ((e.len & BLACKOUT_JOINED) != 0) {
+    out.size = 16;
+    out.value[1] = (*trace_)[n + 1].value;
+  }
+  return out;
+}
+
+StoreNo Index::storeOf(EventNo n) const {
+  auto rows = stores();
+  auto it = std::upper_bound(rows.begin(), rows.end(), n, [](EventNo at, const StoreRow& s) { return at < s.event; });
+  if (it == rows.begin()) return kNoStore;
+  --it;
+  bool second = it->event + 1 == n && ((*trace_)[it->event].len & BLACKOUT_JOINED) != 0;
+  return it->event == n || second ? static_cast<StoreNo>(it - rows.begin()) : kNoStore;
+}
+
+std::vector<EventNo> Index::points(PointsMode mode) const {
+  switch (mode) {
+    case PointsMode::Enough:
+      return points_;
+    case PointsMode::All:
+      return allPoints(*trace_);
+  }
+  return {};
+}
+
+std::uint32_t Index::historyLength(LineId id, EventNo at) const {
+  auto h = history(id);
+  auto it = std::partition_point(h.begin(), h.end(), [&](StoreNo s) { return stores()[s].event < at; });
+  return static_cast<std::uint32_t>(it - h.begin());
+}
+
+std::vector<LineStore> Index::openStores(LineId id, EventNo at, std::uint32_t from, std::uint32_t length) const {
+  std::vector<LineStore> open;
+  LineNo line = lineNo(id);
+  bool zeros = !files_.zeroRanges(fileOf(addressOf(line))).empty();
+  for (std::uint32_t i = from; i < length; ++i) {
+    const StoreRow& row = stores()[history(id)[i]];
+    if (row.guaranteedAt < at) continue;
+    open.push_back(lineStore(id, i));
+    if (zeros) open.back().live = ~files_.zeroedMask(line, row.event, at);
+  }
+  return open;
+}
+
+Version Index::leastVersion(LineId id, EventNo at) const {
+  std::uint32_t length = historyLength(id, at);
+  std::vector<bool> taken(length);
+  for (std::uint32_t i = 0; i < length; ++i) taken[i] = stores()[history(id)[i]].guaranteedAt < at;
+  return versionOf(taken);
+}
+
+LineBytes Index::contentOf(LineId id, EventNo at, const Version& version, const LineBytes* under) const {
+  LineBytes bytes;
+  LineNo line = lineNo(id);
+  if (under != nullptr)
+    bytes = *under;
+  else
+    files_.initialBytes(line, bytes);
+  bool zeros = !files_.zeroRanges(fileOf(addressOf(line))).empty();
+  if (zeros) {
+    std::uint64_t mask = files_.zeroedMask(line, 0, at);
+    for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
+      if ((mask >> i) & 1) bytes[i] = std::byte{0};
+  }
+  auto apply = [&](std::uint32_t number) {
+    LineStore s = lineStore(id, number);
+    if (zeros) s.live = ~files_.zeroedMask(line, stores()[s.store].event, at);
+    s.applyTo(bytes);
+  };
+  for (std::uint32_t i = 0; i < version.prefix; ++i) apply(i);
+  for (std::uint32_t i : version.extra) apply(i);
+  return bytes;
+}
+
+LineVersions Index::versionsOf(LineNo line, EventNo at, const LineBytes* under, std::size_t limit) const {
+  LineId id = lineId(line);
+  if (id == kNoLine) {
+    LineVersions out;
+    out.downSets = 1;
+    LineVersion& only = out.versions.emplace_back();
+    if (under != nullptr)
+      only.bytes = *under;
+    else
+      files_.initialBytes(line, only.bytes);
+    std::uint64_t mask = files_.zeroedMask(line, 0, at);
+    for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
+      if ((mask >> i) & 1) only.bytes[i] = std::byte{0};
+    return out;
+  }
+  Version least = leastVersion(id, at);
+  return enumerateVersions(least, contentOf(id, at, least, under), openStores(id, at, 0, historyLength(id, at)),
+                           options_, limit);
+}
+
+bool Index::isFeasible(LineNo line, EventNo at, const Version& version) const {
+  LineId id = lineId(line);
+  if (id == kNoLine) return version == Version{};
+  std::uint32_t length = historyLength(id, at);
+  if (version.prefix > length || (!version.extra.empty() && version.extra.back() >= length)) return false;
+  if (!std::is_sorted(version.extra.begin(), version.extra.end())) return false;
+  std::vector<bool> taken(length);
+  for (std::uint32_t i = 0; i < length; ++i) {
+    taken[i] = version.contains(i);
+    if (!taken[i] && stores()[history(id)[i]].guaranteedAt < at) return false;
+  }
+  if (versionOf(taken) != version) return false;
+  // Stores below the prefix are all there, so only the others can lack one ordered before them.
+  for (std::uint32_t later : version.extra) {
+    LineStore l = lineStore(id, later);
+    for (std::uint32_t i = version.prefix; i < later; ++i)
+      if (!taken[i] && ordered(lineStore(id, i), l, options_)) return false;
+  }
+  return true;
+}
+
+}  // namespace blackout

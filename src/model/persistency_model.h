@@ -1,0 +1,31 @@
+// A persistency model: the rules by which events make stores durable. One small class each,
+// made by the factory; the index, the explorer and the detectors know only this interface.
+#pragma once
+
+#include <memory>
+
+#include "model/histories.h"
+#include "model/model_options.h"
+
+namespace blackout {
+
+class PersistencyModel {
+ public:
+  virtual ~PersistencyModel() = default;
+
+  // Bytes that are written back together. The index is built for BLACKOUT_LINE; a model with
+  // another unit says so here and is refused until the index follows.
+  virtual unsigned unit() const { return BLACKOUT_LINE; }
+
+  // Called for every event in trace order, before its own store (if it has one) is in its line's
+  // history: what it guarantees is told to `histories`.
+  virtual void event(EventNo n, const Event& e, Histories& histories) = 0;
+
+  // Called after the store of event `n` has been appended. `last` is the last event of the store.
+  virtual void stored(StoreNo s, EventNo n, const Event& last, Histories& histories) = 0;
+};
+
+// An error in one sentence for a model or option that is not ready.
+Result<std::unique_ptr<PersistencyModel>> makeModel(const ModelOptions& options);
+
+}  // namespace blackout

@@ -1,0 +1,35 @@
+// A trace replayed with everything persisted: what the files hold when the program ended. The
+// recorder checks itself with it. One pass over the trace, and memory only for pages that were
+// written, so that a large sparse pool costs little.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "events/trace.h"
+#include "model/sparse_bytes.h"
+
+namespace blackout {
+
+struct ReplayedFile {
+  FileNo number = 0;
+  std::string path;  // its last one
+  bool removed = false;
+  std::uint64_t size = 0;
+  SparseBytes bytes;
+};
+
+// All files of the trace, by number.
+std::vector<ReplayedFile> replay(const Trace& trace);
+
+struct PmRange {
+  PmAddr begin = 0;
+  PmAddr end = 0;
+  auto operator<=>(const PmRange&) const = default;
+};
+
+// The first ranges, at most `max`, in which a file on disk differs from the replayed one; bytes
+// that only one of them has differ. Holes of the file are skipped, not read.
+Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max);
+
+}  // namespace blackout

@@ -1,0 +1,48 @@
+#include "report/caveats.h"
+
+#include <algorithm>
+
+namespace blackout {
+
+namespace {
+
+bool judgedDurability(const Report& report) {
+  return std::find(report.detectors.begin(), report.detectors.end(), nameOf(FindingKind::NeverPersisted)) !=
+         report.detectors.end();
+}
+
+// Only a whole run that was looked at in full, and in which nothing was found, proves anything.
+bool provesDurability(const Report& report) {
+  auto counts = countBySeverity(report);
+  return report.complete() && judgedDurability(report) && report.hiddenByOnly == 0 && report.run.stores != 0 &&
+         counts[static_cast<std::size_t>(Severity::Shown)] == 0 &&
+         counts[static_cast<std::size_t>(Severity::Suspected)] == 0;
+}
+
+}  // namespace
+
+std::vector<std::string> caveatsOf(const Report& report) {
+  const std::string& model = report.run.model;
+  std::vector<std::string> sentences;
+  if (provesDurability(report))
+    sentences.emplace_back(
+        "In this run every store to the pools that can matter was made durable, at the latest when its operation, its "
+        "mapping or the program ended.");
+  if (!judgedDurability(report))
+    sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
+  sentences.emplace_back(
+      "One run was judged: code that it did not reach, and other interleavings of its threads, were not looked at.");
+  // SEMANTICS.md: the unit of write-back is an assumption, and hardware promises less.
+  sentences.emplace_back(
+      "A line of 64 bytes is taken to reach memory whole when the power fails; hardware promises 8 bytes.");
+  if (model.find("tso=on") == std::string::npos)
+    sentences.emplace_back(
+        "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
+        "processor's buffer are missed.");
+  sentences.emplace_back(
+      "Crashes were not explored: data that becomes durable too late or in the wrong order, and a recovery that "
+      "goes wrong, are not found by this command yet.");
+  return sentences;
+}
+
+}  // namespace blackout

@@ -1,0 +1,39 @@
+// From a where record of a trace to a stack that a person can read. The innermost frames are the
+// site's own places (the pass wrote them, so they need no debug info at run time); the outer ones are
+// return addresses, looked up in the debug info of the program files that the trace names.
+// Frames of the runtime itself are left out, and the stack ends at main or a thread's first function.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "events/trace.h"
+#include "findings/report.h"
+
+namespace blackout {
+
+// A site's source as frames, innermost first, with demangled functions.
+std::vector<Frame> framesOf(const Source& source);
+
+class Symbolizer {
+ public:
+  explicit Symbolizer(const Trace& trace);
+  ~Symbolizer();
+
+  std::vector<Frame> stackOf(WhereNo where);
+  // Fills the place's stack and its merged sources.
+  void resolve(NumberedPlace& place);
+
+ private:
+  // The frames of one return address, inlined ones first; empty if it is in no program file.
+  const std::vector<Frame>& lookUp(std::uint64_t returnAddress);
+
+  struct Engine;
+  const Trace& trace_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// Resolves all places of a report.
+void resolve(Report& report, const Trace& trace);
+
+}  // namespace blackout

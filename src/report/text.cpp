@@ -1,0 +1,200 @@
+#include "report/text.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "report/caveats.h"
+#include "report/escape.h"
+#include "report/excerpt.h"
+
+namespace blackout {
+
+namespace {
+
+// 1234567 -> "1,234,567", whatever the locale.
+std::string grouped(std::uint64_t n) {
+  std::string s = std::to_string(n);
+  for (std::size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, ",");
+  return s;
+}
+
+std::string counted(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");
+}
+
+std::uint64_t statesOf(double log10) { return static_cast<std::uint64_t>(std::llround(std::pow(10.0, log10))); }
+
+std::string crashText(const CrashState& state) {
+  std::string text;
+  for (const CrashLevel& level : state)
+    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in recovery ", level.at,
+                        counted(level.persisted.size(), "line"));
+  return text;
+}
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const TextOptions& options) : report_(report), options_(options) {}
+
+  std::string render() {
+    for (const Finding& f : report_.findings) finding(f);
+    sentences("note", "36", report_.notes);
+    if (report_.hiddenByOnly != 0)
+      sentences("note", "36", {fmt::format("--only left out {}.", counted(report_.hiddenByOnly, "finding"))});
+    sentences("inconclusive", "1;33", report_.incomplete);
+    if (!out_.empty() && !out_.ends_with("\n\n")) line("");
+    line("What this result means:");
+    for (const std::string& s : caveatsOf(report_)) line("  - " + escapeText(s));
+    line(summaryLine(report_));
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string_view text) {
+    out_ += text;
+    out_ += '\n';
+  }
+  std::string paint(std::string_view sgr, std::string_view text) const {
+    return options_.color ? fmt::format("\033[{}m{}\033[0m", sgr, text) : std::string(text);
+  }
+  std::string path(const std::string& p) const {
+    const std::string& root = options_.root;
+    bool below = !root.empty() && p.size() > root.size() + 1 && p.starts_with(root) && p[root.size()] == '/';
+    return escapeText(below ? std::string_view(p).substr(root.size() + 1) : std::string_view(p));
+  }
+  std::string position(const Frame& f) const {
+    if (f.file.empty()) return f.module.empty() ? std::string() : fmt::format("({})", path(f.module));
+    std::string s = path(f.file);
+    if (f.line != 0) s += fmt::format(":{}", f.line);
+    if (f.line != 0 && f.column != 0) s += fmt::format(":{}", f.column);
+    return s;
+  }
+  static std::string function(const Frame& f) {
+    return f.function.empty() ? std::string("an unknown function") : escapeText(f.function);
+  }
+  std::string described(const Frame& f) const {
+    std::string at = position(f);
+    if (at.empty() && f.function.empty()) return "a place without debug information; build with -g";
+    return at.empty() ? "in " + function(f) : fmt::format("{} in {}", at, function(f));
+  }
+
+  void sentences(std::string_view head, std::string_view sgr, const std::vector<std::string>& list) {
+    for (const std::string& s : list) line(fmt::format("{}: {}", paint(sgr, head), escapeText(s)));
+  }
+
+  void finding(const Finding& f) {
+    const FindingKindRow& row = rowOf(f.kind);
+    std::string_view sgr = f.severity == Severity::Shown ? "1;31" : f.severity == Severity::Suspected ? "1;35" : "1;34";
+    line(
+        fmt::format("{} {} [{}]", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title), row.name));
+    line("  " + escapeText(f.verdict));
+    // What a kind means is said once, at its first finding.
+    if (explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
+    line("");
+    for (std::size_t i = 0; i < f.places.size(); ++i) place(i + 1, f.places[i]);
+    details(f);
+    line("");
+  }
+
+  void place(std::size_t number, const NumberedPlace& p) {
+    std::string head = paint("1", fmt::format("({})", number)) + " " + escapeText(p.label);
+    if (p.stack.empty()) {
+      line("  " + head + (p.where != 0 ? ": " + described({}) : std::string()));
+      line("");
+      return;
+    }
+    const Frame& top = p.stack.front();
+    line(fmt::format("  {}: {}", head, described(top)));
+    std::vector<ExcerptLine> excerpt = sources_.excerpt(top.file, top.line, top.column, options_.contextLines);
+    for (const ExcerptLine& e : excerpt) {
+      bool here = e.number == top.line;
+      line(trimmed(fmt::format("    {} {:>5} | {}", here ? paint("1", ">") : " ", e.number, e.text)));
+      if (here && !e.mark.empty()) line(fmt::format("            | {}", paint("1;32", e.mark)));
+    }
+    for (const std::vector<Frame>& other : p.alsoFrom)
+      if (!other.empty()) line("      or, merged with it by the optimiser: " + described(other.front()));
+    stack(p.stack);
+    line("");
+  }
+
+  void stack(const std::vector<Frame>& frames) {
+    std::size_t shown = std::min<std::size_t>(frames.size(), std::max(options_.maxFrames, 1U));
+    for (std::size_t i = 1; i < shown; ++i)
+      line(fmt::format("      {} {}", frames[i - 1].inlined ? "inlined into" : "called from", described(frames[i])));
+    if (shown < frames.size()) line(fmt::format("      ... and {}", counted(frames.size() - shown, "more call")));
+  }
+
+  void details(const Finding& f) {
+    auto detail = [&](std::string_view head, std::string_view text) { line(fmt::format("  {} {}", head, text)); };
+    std::string type = f.places.empty() ? std::string() : f.places.front().type;
+    if (!type.empty()) detail("field:    ", escapeText(type));
+    if (!f.operation.empty()) detail("operation:", escapeText(f.operation));
+    if (f.counts.times != 0) {
+      std::string text = counted(f.counts.times, "time");
+      if (f.counts.of != 0) text += fmt::format(", of {} of this instruction", counted(f.counts.of, "execution"));
+      detail("count:    ", text);
+    }
+    for (const AffectedBytes& b : f.examples) {
+      std::string text = fmt::format("{} at offset {:#x} of {}", counted(b.size, "byte"), b.offset, path(b.file));
+      if (!b.type.empty() && b.type != type) text += fmt::format(" ({})", escapeText(b.type));
+      detail("bytes:    ", text);
+    }
+    for (const std::string& e : f.evidence) detail("evidence: ", escapeText(e));
+    if (f.crashState) detail("crash:    ", crashText(*f.crashState));
+    if (f.replay) detail("replay:   ", escapeText(*f.replay));
+    detail("hint:     ", rowOf(f.kind).hint);
+    detail("id:       ", fingerprintText(f));
+  }
+
+  static std::string trimmed(std::string s) {
+    while (!s.empty() && s.back() == ' ') s.pop_back();
+    return s;
+  }
+
+  const Report& report_;
+  const TextOptions& options_;
+  std::string out_;
+  std::set<FindingKind> explained_;
+  SourceFiles sources_;
+};
+
+}  // namespace
+
+std::string renderText(const Report& report, const TextOptions& options) {
+  return TextReport(report, options).render();
+}
+
+std::string summaryLine(const Report& report) {
+  std::array<std::uint64_t, 3> counts = countBySeverity(report);
+  std::string found;
+  for (Severity s : {Severity::Shown, Severity::Suspected, Severity::Performance}) {
+    std::uint64_t n = counts[static_cast<std::size_t>(s)];
+    if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
+  }
+  if (found.empty()) found = "no findings";
+  const RunSummary& run = report.run;
+  std::string text =
+      fmt::format("SUMMARY: blackout: {}; {}, {}, {} {}, {}, {}, {}, {}", found, counted(run.events, "event"),
+                  counted(run.stores, "store"), grouped(run.flushes), run.flushes == 1 ? "flush" : "flushes",
+                  counted(run.fences, "fence"), counted(run.threads, "thread"), counted(run.lines, "line"),
+                  counted(run.points, "point"));
+  // Yat's count: what a crash explorer that is not lazy would have to try.
+  if (run.log10States)
+    text += *run.log10States < 6 ? fmt::format(", {} in all", counted(statesOf(*run.log10States), "crash state"))
+                                 : fmt::format(", about 10^{:.0f} crash states in all", *run.log10States);
+  if (!run.model.empty()) text += "; " + escapeText(run.model);
+  if (!report.complete()) text += "; inconclusive";
+  return text;
+}
+
+bool wantsColor(int fd) {
+  const char* no = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return (no == nullptr || *no == '\0') && (term == nullptr || std::string_view(term) != "dumb") && isatty(fd) == 1;
+}
+
+}  // namespace blackout

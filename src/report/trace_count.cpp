@@ -1,0 +1,121 @@
+#include "report/trace_count.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "report/escape.h"
+#include "report/symbolizer.h"
+#include "report/trace_text.h"
+
+namespace blackout {
+
+namespace {
+
+constexpr std::array kNames = {
+    std::pair{"place", CountBy::Place},         std::pair{"site", CountBy::Site}, std::pair{"line", CountBy::Line},
+    std::pair{"operation", CountBy::Operation}, std::pair{"kind", CountBy::Kind}, std::pair{"thread", CountBy::Thread},
+    std::pair{"file", CountBy::File},
+};
+
+// Where more lines than this are meant (fsync, a mapping), the event is about the file.
+constexpr std::uint64_t kMaxLines = 1 << 16;
+
+std::string fileLine(const Trace& trace, const Event& e) {
+  const Site* site = trace.siteOf(e);
+  if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty()) return "no place";
+  const Place& p = site->sources.front().chain.front();
+  return p.file.empty() ? "no place" : fmt::format("{}:{}", escapeText(p.file), p.line);
+}
+
+}  // namespace
+
+std::optional<CountBy> countByNamed(std::string_view name) {
+  for (auto& [text, by] : kNames)
+    if (text == name) return by;
+  return std::nullopt;
+}
+
+std::string countByNames() {
+  std::string names;
+  for (auto& row : kNames) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.first);
+  return names;
+}
+
+std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter, CountBy by) {
+  std::map<std::string, std::uint64_t> counts;
+  std::map<WhereNo, std::string> siteKeys;
+  std::map<LineNo, std::uint64_t> lines;
+  std::map<ThreadNo, std::vector<std::string>> operations;  // the open ones of each thread, innermost last
+  EventPrinter printer(trace);
+
+  auto siteKey = [&](const Event& e) -> const std::string& {
+    auto [at, isNew] = siteKeys.try_emplace(e.where);
+    if (isNew) {
+      const Site* site = trace.siteOf(e);
+      const std::string& place = printer.placeText(e.where);
+      at->second = site == nullptr ? "no site"
+                                   : fmt::format("{:016x} {} {}", site->id, nameOf(site->kind),
+                                                 place.empty() ? "at an unknown place" : place);
+    }
+    return at->second;
+  };
+
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (by == CountBy::Operation && kindOf(e) == EventKind::OpBegin)
+      operations[e.thread].push_back(escapeText(trace.payload(n)));
+    if (filter.wants(trace, n)) {
+      switch (by) {
+        case CountBy::Place:
+          ++counts[fileLine(trace, e)];
+          break;
+        case CountBy::Site:
+          ++counts[siteKey(e)];
+          break;
+        case CountBy::Line: {
+          std::optional<PmRange> range = rangeOf(trace, n);
+          std::uint64_t last = range && range->size != 0 ? (range->addr + range->size - 1) / BLACKOUT_LINE : 0;
+          if (!range || range->size == 0 || last - lineOf(range->addr) >= kMaxLines)
+            ++counts["no line"];
+          else
+            for (LineNo l = lineOf(range->addr); l <= last; ++l) ++lines[l];
+          break;
+        }
+        case CountBy::Operation: {
+          const std::vector<std::string>& open = operations[e.thread];
+          ++counts[open.empty() ? "no operation" : open.back()];
+          break;
+        }
+        case CountBy::Kind:
+          ++counts[std::string(nameOf(kindOf(e)))];
+          break;
+        case CountBy::Thread:
+          ++counts[fmt::format("t{}", e.thread)];
+          break;
+        case CountBy::File: {
+          std::optional<PmRange> range = rangeOf(trace, n);
+          FileNo file = range ? fileOf(range->addr) : 0;
+          ++counts[file == 0 || file >= trace.files().size() ? "no file" : escapeText(trace.files()[file].path)];
+          break;
+        }
+      }
+    }
+    if (by == CountBy::Operation && kindOf(e) == EventKind::OpEnd) {
+      std::vector<std::string>& open = operations[e.thread];
+      if (!open.empty()) open.pop_back();
+    }
+  }
+  for (auto& [line, count] : lines) counts[addressText(addressOf(line))] += count;
+
+  std::vector<CountRow> rows;
+  for (auto& [key, count] : counts) rows.push_back({key, count});
+  std::sort(rows.begin(), rows.end(), [](const CountRow& a, const CountRow& b) {
+    return a.count != b.count ? a.count > b.count : a.key < b.key;
+  });
+  return rows;
+}
+
+}  // namespace blackout

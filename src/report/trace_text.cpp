@@ -1,0 +1,165 @@
+#include "report/trace_text.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "findings/ending.h"
+#include "report/escape.h"
+#include "report/symbolizer.h"
+
+namespace blackout {
+
+namespace {
+
+std::uint64_t word(std::string_view payload, std::size_t index) {
+  std::uint64_t v = 0;
+  if (payload.size() >= (index + 1) * sizeof v) std::memcpy(&v, payload.data() + index * sizeof v, sizeof v);
+  return v;
+}
+
+std::string bytesText(std::uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
+
+}  // namespace
+
+std::string addressText(PmAddr addr) { return fmt::format("{}:{:#x}", fileOf(addr), offsetOf(addr)); }
+
+std::string EventPrinter::header() const {
+  std::string out = fmt::format("trace {}: {} events, {}\n", escapeText(trace_.name()), trace_.eventCount(),
+                                trace_.sealed() ? "complete" : "not ended: still being recorded, or cut by a kill");
+  for (const PoolFile& f : trace_.files())
+    if (f.number != 0)
+      out += fmt::format("file {}: {}{}{}\n", f.number, escapeText(f.path), f.before ? "" : " (made by the program)",
+                         f.removed ? " (removed)" : "");
+  if (trace_.lost() != 0) out += fmt::format("lost: {} events could not be recorded\n", trace_.lost());
+  return out;
+}
+
+const std::string& EventPrinter::placeText(WhereNo where) {
+  const Where* w = trace_.where(where);
+  SiteNo number = w == nullptr ? 0 : w->site;
+  auto [at, isNew] = places_.try_emplace(number);
+  const Site* site = trace_.site(number);
+  if (!isNew || site == nullptr) return at->second;
+  std::string& text = at->second;
+  for (const Source& source : site->sources) {
+    std::vector<Frame> frames = framesOf(source);
+    if (frames.empty()) continue;
+    const Frame& f = frames.front();
+    if (!text.empty()) text += " or ";
+    if (!f.file.empty()) text += fmt::format("{}:{}:{} in ", escapeText(f.file), f.line, f.column);
+    text += f.function.empty() ? "an unknown function" : escapeText(f.function);
+  }
+  return text;
+}
+
+std::string EventPrinter::body(EventNo n) const {
+  const Event& e = trace_[n];
+  auto at = [&] { return addressText(e.addr); };
+  auto name = [&] { return '"' + escapeText(trace_.payload(n)) + '"'; };
+  switch (kindOf(e)) {
+    case EventKind::Store:
+    case EventKind::StoreNt:
+    case EventKind::Rmw:
+    case EventKind::StoreOutside: {
+      std::string_view more = (e.len & BLACKOUT_JOINED) != 0 ? " (joined with the next)"
+                              : (e.len & BLACKOUT_WIDE) != 0 ? " (and on)"
+                                                             : "";
+      return fmt::format("{} {} = {:#x}{}", at(), bytesText(bytesOf(e)), e.value, more);
+    }
+    case EventKind::Load:
+      return fmt::format("{} {}", at(), bytesText(bytesOf(e)));
+    case EventKind::LoadRange:
+    case EventKind::Msync:
+    case EventKind::Unmap:
+    case EventKind::Discard:
+    case EventKind::Ignore:
+    case EventKind::FileZero:
+    case EventKind::FileData:
+      return fmt::format("{} {}", at(), bytesText(e.value));
+    case EventKind::Clflush:
+    case EventKind::Clflushopt:
+    case EventKind::Clwb:
+      return at();
+    case EventKind::FlushOutside:
+    case EventKind::Lock:
+    case EventKind::Unlock:
+    case EventKind::Call:
+    case EventKind::Free:
+      return fmt::format("{:#x}", e.addr);
+    case EventKind::Sfence:
+    case EventKind::Mfence:
+    case EventKind::Lfence:
+    case EventKind::SyncStart:
+    case EventKind::RoiBegin:
+    case EventKind::RoiEnd:
+    case EventKind::ThreadEnd:
+    case EventKind::ThreadCreate:
+    case EventKind::Exec:
+      return {};
+    case EventKind::RmwFence:
+      return e.addr != 0 ? fmt::format("{:#x}", e.addr) : std::string();
+    case EventKind::Fsync:
+    case EventKind::FileUnlink:
+      return fmt::format("file {}", fileOf(e.addr));
+    case EventKind::FileNew:
+    case EventKind::FileRename:
+      return fmt::format("file {} {}", fileOf(e.addr), name());
+    case EventKind::FileSize:
+      return fmt::format("file {} {}", fileOf(e.addr), bytesText(e.value));
+    case EventKind::Map:
+      return fmt::format("{} {} at {:#x}", at(), bytesText(word(trace_.payload(n), 1)), word(trace_.payload(n), 0));
+    case EventKind::OpBegin:
+      return fmt::format("{} argument {}", name(), e.addr);
+    case EventKind::OpEnd:
+      return fmt::format("result {}", e.value);
+    case EventKind::Request: {
+      std::string_view payload = trace_.payload(n);
+      std::string text = fmt::format("{:#x}", word(payload, 0));
+      for (std::size_t i = 1; i < 6; ++i) text += fmt::format(" {:#x}", word(payload, i));
+      return text;
+    }
+    case EventKind::ThreadBegin:
+      return fmt::format("process {} thread {}", e.addr, e.value);
+    case EventKind::Fork:
+      return fmt::format("child {}", e.value);
+    case EventKind::End: {
+      std::string ending = endingText(static_cast<int>(e.value));
+      return ending.empty() ? "exit code 0" : ending;
+    }
+    case EventKind::Branch:
+      return e.value != 0 ? "taken" : "not taken";
+    case EventKind::Alloc:
+      return fmt::format("{:#x} {}", e.addr, bytesText(e.value));
+    case EventKind::Site: {
+      const Site* site = e.addr <= UINT32_MAX ? trace_.site(static_cast<SiteNo>(e.addr)) : nullptr;
+      return site == nullptr ? std::string()
+                             : fmt::format("{} id {:016x} {} {}", e.addr, site->id, nameOf(site->kind), site->size);
+    }
+    case EventKind::Where: {
+      const Where* where = e.addr <= UINT32_MAX ? trace_.where(static_cast<WhereNo>(e.addr)) : nullptr;
+      return where == nullptr ? std::string()
+                              : fmt::format("{} site {} with {} calls", e.addr, where->site, where->frames.size());
+    }
+    case EventKind::Module: {
+      std::string_view payload = trace_.payload(n);
+      std::string_view path = payload.substr(std::min<std::size_t>(16, payload.size()));
+      return fmt::format("{} at {:#x}{}{}", escapeText(path.substr(0, path.find('\0'))), word(payload, 0),
+                         (e.len & 1) != 0 ? ", instrumented" : "", (e.len & 2) != 0 ? ", has flushes" : "");
+    }
+    case EventKind::Lost:
+      return fmt::format("{} events, reason {}", e.value, e.addr);
+  }
+  return {};
+}
+
+std::string EventPrinter::line(EventNo n) {
+  const Event& e = trace_[n];
+  std::string text = fmt::format("{:>8} t{:<3} {:<13} {}", n, e.thread, nameOf(kindOf(e)), body(n));
+  const std::string& place = placeText(e.where);
+  if (!place.empty()) text = fmt::format("{:<56}  {}", text, place);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace blackout

@@ -1,0 +1,281 @@
+// The command as a user meets it: what is wrong gets one sentence and the right exit code, what is right
+// is printed. Runs the built command on synthetic traces; programs under test are elsewhere.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "sample_trace.h"
+
+namespace blackout {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string contentOf(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("blackout-cli-" + std::to_string(getpid()) + "-" +
+                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Arguments are passed through a shell: quote what needs it.
+  Ran blackout(const std::string& arguments) const {
+    fs::path out = folder_ / "stdout";
+    fs::path err = folder_ / "stderr";
+    std::string command = "cd '" + folder_.string() + "' && NO_COLOR= '" BLACKOUT_COMMAND "' " + arguments + " >'" +
+                          out.string() + "' 2>'" + err.string() + "' </dev/null";
+    int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contentOf(out), contentOf(err)};
+  }
+  // Refused: exit code, nothing on standard output, one line on standard error that says `what`.
+  void expectRefused(const std::string& arguments, int code, const std::string& what) const {
+    Ran r = blackout(arguments);
+    EXPECT_EQ(r.code, code) << arguments << "\n" << r.err;
+    EXPECT_EQ(r.out, "") << arguments;
+    EXPECT_NE(r.err.find(what), std::string::npos) << arguments << "\n" << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << arguments << "\n" << r.err;
+    EXPECT_EQ(r.err.find("blackout"), 0U) << r.err;
+  }
+  std::string sample() const {
+    std::string path = (folder_ / "sample.trace").string();
+    EXPECT_TRUE(test::sampleTrace().save(path, true));
+    return path;
+  }
+  void write(const char* name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  fs::path folder_;
+};
+
+// One thread, one pool, one store that nothing flushes.
+TraceWriter unflushed() {
+  TraceWriter w;
+  FileNo f = w.file("/pool/p.img", 4096, true);
+  w.module({"/bin/program", 0, 0x1000, 0x2000, true, false});
+  WhereNo here = w.where(w.site(test::sampleSite()));
+  w.event(EventKind::ThreadBegin, 1, 1, 1);
+  std::string place(16, '\0');
+  w.blob(EventKind::Map, 1, pmAddr(f, 0), place);
+  w.store(EventKind::Store, 1, pmAddr(f, 64), "12345678", here);
+  w.event(EventKind::End, 0, 0, 0);
+  return w;
+}
+
+// The same, flushed and fenced.
+TraceWriter flushed() {
+  TraceWriter w;
+  FileNo f = w.file("/pool/p.img", 4096, true);
+  w.module({"/bin/program", 0, 0x1000, 0x2000, true, false});
+  WhereNo here = w.where(w.site(test::sampleSite()));
+  w.event(EventKind::ThreadBegin, 1, 1, 1);
+  std::string place(16, '\0');
+  w.blob(EventKind::Map, 1, pmAddr(f, 0), place);
+  w.store(EventKind::Store, 1, pmAddr(f, 64), "12345678", here);
+  w.event(EventKind::Clwb, 1, pmAddr(f, 64), 0, 0, here);
+  w.event(EventKind::Sfence, 1, 0, 0, 0, here);
+  w.event(EventKind::End, 0, 0, 0);
+  return w;
+}
+
+TEST_F(Cli, HelpAndVersion) {
+  EXPECT_EQ(blackout("--help").code, 0);
+  EXPECT_NE(blackout("help").out.find("blackout check --pm POOL -- PROGRAM"), std::string::npos);
+  EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
+  EXPECT_EQ(blackout("").code, 2);
+  EXPECT_EQ(blackout("").out, "");
+  for (const char* command : {"check", "help", "record", "sites", "trace"}) {
+    Ran a = blackout(std::string("help ") + command);
+    Ran b = blackout(std::string(command) + " --help");
+    EXPECT_EQ(a.code, 0);
+    EXPECT_EQ(a.out, b.out);
+    EXPECT_NE(blackout(std::string("help --man ") + command).out.find("# EXIT STATUS"), std::string::npos);
+  }
+  EXPECT_NE(blackout("help --completion bash").out.find("complete -o filenames -F _blackout blackout"),
+            std::string::npos);
+}
+
+TEST_F(Cli, CompletionIsValidBash) {
+  blackout("help --completion bash");
+  EXPECT_EQ(std::system(("bash -n '" + (folder_ / "stdout").string() + "'").c_str()), 0);
+}
+
+TEST_F(Cli, WrongUsage) {
+  expectRefused("chekc", 2, "did you mean 'check'?");
+  expectRefused("qqqqqq", 2, "'blackout help' lists them");
+  expectRefused("help qqqqqq", 2, "'blackout help' lists them");
+  expectRefused("help --completion fish", 2, "no such shell");
+  expectRefused("check", 2, "put it behind --");
+  expectRefused("check --pm p --", 2, "put it behind --");
+  expectRefused("check --pm p /bin/true", 2, "put -- before the program");
+  expectRefused("check --pm", 2, "--pm");
+  expectRefused("check --pmm p -- /bin/true", 2, "did you mean --pm?");
+  expectRefused("check --qqqqqqqqqq -- /bin/true", 2, "unknown option --qqqqqqqqqq");
+  expectRefused("check --fail-on=bad --pm p -- /bin/true", 2, "shown, suspected or perf");
+  expectRefused("check --model arm --pm p -- /bin/true", 2, "--model arm");
+  expectRefused("check --model x86:nt-order=maybe --pm p -- /bin/true", 2, "nt-order");
+  expectRefused("check --model x86:tso=on --pm p -- /bin/true", 2, "tso=on");
+  expectRefused("check --detect nothing-like-it --pm p -- /bin/true", 2, "nothing-like-it");
+  expectRefused("check --stack-depth 1000 --pm p -- /bin/true", 2, "from 0 to 256");
+  expectRefused("check --stack-depth x --pm p -- /bin/true", 2, "--stack-depth");
+  expectRefused("check --only no/such/folder --pm p -- /bin/true", 2, "no such file or folder");
+  expectRefused("record --pm p -- /bin/true", 2, "-o FILE");
+  expectRefused("record --pm p -o - -- /bin/true", 2, "needs a file");
+  expectRefused("trace", 2, "name a trace");
+  expectRefused("trace a b", 2, "unexpected argument 'b'");
+  expectRefused("trace a -- b", 2, "no program behind --");
+  expectRefused("sites", 2, "name a program file");
+}
+
+TEST_F(Cli, OutputsAreCheckedBeforeTheRun) {
+  // The program would leave a mark.
+  for (const char* option : {"--json", "--report", "--trace", "--keep-pool"})
+    expectRefused(std::string("check --pm p ") + option + " no/such/folder/x -- touch ran", 2, option);
+  expectRefused("record --pm p -o no/such/folder/x -- touch ran", 2, "-o");
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
+}
+
+TEST_F(Cli, BadTraces) {
+  std::string whole = test::sampleTrace().sealedBytes();
+  write("cut", whole.substr(0, whole.size() - 100));
+  write("header", whole.substr(0, 1000));
+  std::string flipped = whole;
+  flipped[BLACKOUT_HEADER_SIZE + 100] ^= 1;
+  write("flipped", flipped);
+  write("foreign",
+        "\x7f"
+        "ELF");
+  write("empty", "");
+  for (std::string command : {"trace ", "check --from-trace "}) {
+    expectRefused(command + "missing", 2, "No such file");
+    expectRefused(command + ".", 2, "not a file");
+    expectRefused(command + "cut", 2, "record it again");
+    expectRefused(command + "header", 2, "cut short");
+    expectRefused(command + "flipped", 2, "record it again");
+    expectRefused(command + "foreign", 2, "not a Blackout trace");
+    expectRefused(command + "empty", 2, "not a Blackout trace");
+  }
+  expectRefused("check --from-trace cut -- /bin/true", 2, "leave out the program");
+  expectRefused("trace --kind stroe " + sample(), 2, "no such kind");
+  expectRefused("trace --count-by x " + sample(), 2, "no such key");
+  expectRefused("trace --from x " + sample(), 2, "--from");
+}
+
+TEST_F(Cli, BadPrograms) {
+  expectRefused("sites missing", 2, "can't be read");
+  expectRefused("sites /bin/true", 2, "build it with blackout-clang");
+}
+
+TEST_F(Cli, TracePrintsFiltersAndCounts) {
+  Ran all = blackout("trace " + sample());
+  EXPECT_EQ(all.code, 0);
+  EXPECT_NE(all.out.find("file 1: /pool/a.img\n"), std::string::npos);
+  Ran some = blackout("trace --kind clwb,sfence " + sample());
+  EXPECT_EQ(std::count(some.out.begin(), some.out.end(), '\n'), 3 + 2) << some.out;
+  Ran at = blackout("trace --at persist.c:7 --thread 1 --file a.img --line 0x1080 " + sample());
+  EXPECT_NE(at.out.find("clwb"), std::string::npos);
+  EXPECT_EQ(at.out.find("clflush"), std::string::npos);
+  EXPECT_EQ(blackout("trace --count-by kind --kind flushes " + sample()).out,
+            "         1 clflush\n         1 clflushopt\n         1 clwb\n");
+  EXPECT_EQ(blackout("trace --count-by operation --kind stores " + sample()).out.substr(11, 3), "put");
+  EXPECT_NE(blackout("trace --stacks --kind clwb " + sample()).out.find("flush_line /src/persist.c:7:5"),
+            std::string::npos);
+}
+
+TEST_F(Cli, TraceReadsAGrowingTrace) {
+  write("growing", test::sampleTrace().bytes() + std::string(5000, '\0'));
+  Ran r = blackout("trace growing");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("not ended"), std::string::npos);
+  // --follow stops at the end of a trace that has one.
+  Ran f = blackout("trace --follow " + sample());
+  EXPECT_EQ(f.code, 0);
+  EXPECT_EQ(f.out, blackout("trace " + sample()).out);
+}
+
+TEST_F(Cli, CheckOfACleanTrace) {
+  ASSERT_TRUE(flushed().save((folder_ / "t").string(), true));
+  Ran r = blackout("check --from-trace t --fail-on=perf --json report.json");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "");
+  EXPECT_NE(r.err.find("SUMMARY: blackout: no findings;"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("was made durable"), std::string::npos) << r.err;
+  auto json = nlohmann::json::parse(contentOf(folder_ / "report.json"));
+  EXPECT_EQ(json["exit_code"], 0);
+  EXPECT_EQ(json["run"]["stores"], 1);
+}
+
+TEST_F(Cli, CheckOfABuggyTrace) {
+  ASSERT_TRUE(unflushed().save((folder_ / "t").string(), true));
+  Ran r = blackout("check --from-trace t");
+  EXPECT_EQ(r.code, 1) << r.err;
+  EXPECT_EQ(r.err.find("suspected: store never made durable [never-persisted]"), 0U) << r.err;
+  EXPECT_NE(r.err.find("/src/list.cpp:42:14 in List::push(int)"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find('\033'), std::string::npos);
+  EXPECT_EQ(blackout("check --from-trace t --fail-on=shown").code, 0);
+  // The same twice; the text in a file, JSON on standard output.
+  Ran again = blackout("check --from-trace t --report report.txt --json -");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_EQ(contentOf(folder_ / "report.txt"), r.err);
+  auto json = nlohmann::json::parse(again.out);
+  EXPECT_EQ(json["findings"][0]["kind"], "never-persisted");
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ(again.err.find("SUMMARY: blackout: 1 suspected"), 0U) << again.err;
+  Ran off = blackout("check --from-trace t --detect=-never-persisted");
+  EXPECT_EQ(off.code, 0) << off.err;
+  EXPECT_NE(off.err.find("Durability was not judged"), std::string::npos) << off.err;
+  // Nothing of it is in our own code.
+  fs::create_directory(folder_ / "mine");
+  Ran only = blackout("check --from-trace t --only mine");
+  EXPECT_EQ(only.code, 0) << only.err;
+  EXPECT_NE(only.err.find("--only left out 1 finding"), std::string::npos) << only.err;
+  EXPECT_EQ(only.err.find("was made durable"), std::string::npos) << "hidden findings prove nothing";
+}
+
+TEST_F(Cli, CheckOfAnUnfinishedTraceIsInconclusive) {
+  ASSERT_TRUE(flushed().save((folder_ / "t").string(), false));
+  Ran r = blackout("check --from-trace t");
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("inconclusive: The trace has no end"), std::string::npos) << r.err;
+}
+
+TEST_F(Cli, AProgramThatDiedByItselfIsInconclusive) {
+  TraceWriter w = flushed();
+  w.event(EventKind::End, 0, 0, 11);
+  ASSERT_TRUE(w.save((folder_ / "t").string(), true));
+  Ran r = blackout("check --from-trace t");
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("The program itself ended with signal SIGSEGV (Segmentation fault), without any crash of ours."),
+            std::string::npos)
+      << r.err;
+}
+
+TEST_F(Cli, AFullDiskIsSaid) {
+  ASSERT_TRUE(flushed().save((folder_ / "t").string(), true));
+  Ran r = blackout("check --from-trace t --json /dev/full");
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("No space left on device"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace blackout

@@ -1,0 +1,304 @@
+// Stores that are never made durable, and their lookalikes.
+#include "judged_program.h"
+
+namespace blackout::test {
+namespace {
+
+constexpr std::string_view kDetector = "never-persisted";
+
+TEST(NeverPersisted, AtExit) {
+  JudgedProgram p;
+  WhereNo w = p.place(7, SiteKind::Store, "List.head");
+  p.storeAt(w, 0);
+  expectFound(p, kDetector, {1, 1});
+  Finding f = p.found(kDetector)[0];
+  EXPECT_EQ(f.severity, Severity::Suspected);
+  EXPECT_EQ(f.verdict, "List.head was not durable when the program ended: its line was not flushed after the store.");
+  ASSERT_EQ(f.places.size(), 2U);
+  EXPECT_EQ(f.places[0].where, w);
+  EXPECT_EQ(f.places[0].siteId, 7U);
+  EXPECT_EQ(f.places[1].label, "the program ends here");
+  EXPECT_EQ(f.examples, (std::vector<AffectedBytes>{{"/pool", 0, 8, "List.head"}}));
+}
+
+TEST(NeverPersisted, FlushedButNotFenced) {
+  JudgedProgram p;
+  WhereNo w = p.place(7);
+  WhereNo flush = p.place(8, SiteKind::Clwb);
+  p.storeAt(w, 0);
+  p.flushAt(flush, 0);
+  expectFound(p, kDetector, {1, 1});
+  Finding f = p.found(kDetector)[0];
+  EXPECT_EQ(f.verdict,
+            "A store of 8 bytes was not durable when the program ended: its line was flushed, but no fence of the "
+            "flushing thread completed the flush.");
+  ASSERT_EQ(f.places.size(), 3U);
+  EXPECT_EQ(f.places[1].siteId, 8U);
+}
+
+TEST(NeverPersisted, NonTemporalWithoutAFence) {
+  JudgedProgram p;
+  p.nt(1, 0, 1);
+  p.clflush(1, 0);  // does not complete it
+  expectFound(p, kDetector, {1, 1});
+  EXPECT_NE(p.found(kDetector)[0].verdict.find("non-temporal"), std::string::npos);
+}
+
+TEST(NeverPersisted, NotWhatWasPersisted) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.persist(0);
+  p.store(1, 64, 1);
+  p.clflush(1, 64);
+  p.nt(1, 128, 1);
+  p.sfence(1);
+  p.store(1, 192, 1);
+  p.event(EventKind::SyncStart);
+  p.range(EventKind::Fsync, 1, 0, 0);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, EadrNeedsNoFlush) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  expectNothing(p, kDetector, "model=eadr");
+  EXPECT_EQ(p.found(kDetector).size(), 1U);
+}
+
+TEST(NeverPersisted, OnlyStoresThatAreStillVisible) {
+  JudgedProgram p;
+  WhereNo first = p.place(1);
+  WhereNo second = p.place(2);
+  p.storeAt(first, 0, 1, 8);
+  p.storeAt(second, 0, 2, 4);
+  p.storeAt(second, 4, 3, 4);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].places[0].siteId, 2U);
+  EXPECT_EQ(findings[0].counts, (Counts{2, 2}));
+}
+
+TEST(NeverPersisted, AVisibleByteIsEnough) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0, 1, 8);
+  p.storeAt(p.place(2), 0, 2, 7);
+  EXPECT_EQ(p.found(kDetector).size(), 2U);
+}
+
+TEST(NeverPersisted, GroupedBySiteAndCounted) {
+  JudgedProgram p;
+  WhereNo w = p.place(1);
+  WhereNo again = p.place(1);  // the same instruction by another way
+  for (std::uint64_t i = 0; i < 5; ++i) p.storeAt(i % 2 == 0 ? w : again, 64 * i);
+  p.persist(0);
+  p.persist(64);
+  expectFound(p, kDetector, {3, 5});
+  EXPECT_EQ(p.found(kDetector)[0].places[0].where, w);  // of the first occurrence, the third store
+}
+
+TEST(NeverPersisted, WorstFirst) {
+  JudgedProgram p;
+  WhereNo few = p.place(1);
+  WhereNo many = p.place(2);
+  p.storeAt(few, 0);
+  p.storeAt(many, 64);
+  p.storeAt(many, 128);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].places[0].siteId, 2U);
+}
+
+TEST(NeverPersisted, AWideStoreCountsOnce) {
+  JudgedProgram p;
+  p.writer.store(EventKind::Store, 1, p.at(0), std::string(200, 'x'), p.place(1, SiteKind::Copy));
+  expectFound(p, kDetector, {1, 1});
+  EXPECT_EQ(p.found(kDetector)[0].examples.size(), kMaxExamples);
+}
+
+TEST(NeverPersisted, UnknownPlacesAreGroupedByKind) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 64, 1);
+  p.nt(1, 128, 1);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].counts, (Counts{2, 2}));
+  EXPECT_EQ(findings[0].places[0].access, "store");
+  EXPECT_EQ(findings[1].places[0].access, "store-nt");
+}
+
+TEST(NeverPersisted, AtTheEndOfItsOperation) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.storeAt(p.place(1), 0);
+  p.opEnd(1);
+  p.persist(0);  // too late
+  expectFound(p, kDetector, {1, 1});
+  Finding f = p.found(kDetector)[0];
+  EXPECT_EQ(f.operation, "put");
+  EXPECT_EQ(
+      f.verdict,
+      "A store of 8 bytes was not durable when the operation put ended: its line was not flushed after the store.");
+  EXPECT_EQ(f.places[1].label, "the operation ends here");
+  EXPECT_EQ(f.evidence, (std::vector<std::string>{"It was made durable afterwards, too late for a crash in between."}));
+}
+
+TEST(NeverPersisted, JudgedOnce) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.storeAt(p.place(1), 0);
+  p.opEnd(1);
+  expectFound(p, kDetector, {1, 1});  // not at exit again
+  EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<std::string>{"It was never made durable afterwards."}));
+}
+
+TEST(NeverPersisted, NotWhatTheOperationPersisted) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.store(1, 0, 1);
+  p.persist(0);
+  p.opEnd(1);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, NotStoresOfAnotherThreadsOperation) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.store(2, 0, 1);  // thread 2 is in no operation
+  p.opEnd(1);
+  p.persist(0, 2);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, TheOutermostOperationCounts) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.opBegin(1, "helper");
+  p.store(1, 0, 1);
+  p.opEnd(1);
+  p.persist(0);  // in time for put
+  p.opEnd(1);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, OverwrittenInTheOperation) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.store(1, 0, 1);
+  p.store(1, 0, 2);
+  p.persist(0);
+  p.opEnd(1);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, AtUnmap) {
+  JudgedProgram p;
+  p.map(0, 4096);
+  p.storeAt(p.place(1), 0);
+  p.range(EventKind::Unmap, 1, 0, 4096);
+  expectFound(p, kDetector, {1, 1});
+  EXPECT_EQ(p.found(kDetector)[0].places[1].label, "unmapped here");
+}
+
+TEST(NeverPersisted, PersistedBeforeUnmap) {
+  JudgedProgram p;
+  p.map(0, 4096);
+  p.store(1, 0, 1);
+  p.persist(0);
+  p.range(EventKind::Unmap, 1, 0, 4096);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, StillMappedElsewhere) {
+  JudgedProgram p;
+  p.map(0, 4096, 0x10000);
+  p.map(0, 4096, 0x20000);
+  p.store(1, 0, 1);
+  p.range(EventKind::Unmap, 1, 0, 4096);
+  p.persist(0);  // through the other mapping
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, FreedMemoryDoesNotMatter) {
+  JudgedProgram p;
+  p.store(1, 0, 1, 8);
+  p.range(EventKind::Discard, 1, 0, 8);
+  expectNothing(p, kDetector);
+  JudgedProgram again;
+  again.store(1, 0, 1, 8);
+  again.range(EventKind::Discard, 1, 0, 8);
+  again.store(1, 0, 2, 8);  // matters again
+  EXPECT_EQ(again.found(kDetector).size(), 1U);
+  JudgedProgram part;
+  part.store(1, 0, 1, 8);
+  part.range(EventKind::Discard, 1, 0, 7);
+  EXPECT_EQ(part.found(kDetector).size(), 1U);
+}
+
+TEST(NeverPersisted, LargeFreedRangeDoesNotMatter) {
+  JudgedProgram p(1 << 20);
+  p.store(1, 100000, 1);
+  p.range(EventKind::Discard, 1, 0, 1 << 20);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, IgnoredMemoryNeverMatters) {
+  JudgedProgram p;
+  p.range(EventKind::Ignore, 1, 0, 64);
+  p.range(EventKind::Ignore, 1, 128, 4);
+  p.store(1, 0, 1);
+  p.store(1, 128, 1, 4);
+  expectNothing(p, kDetector);
+  JudgedProgram other;
+  other.range(EventKind::Ignore, 1, 0, 64);
+  other.store(1, 64, 1);
+  EXPECT_EQ(other.found(kDetector).size(), 1U);
+}
+
+TEST(NeverPersisted, RemovedFilesAndCutOffBytesDoNotMatter) {
+  JudgedProgram removed;
+  removed.store(1, 0, 1);
+  removed.range(EventKind::FileUnlink, 1, 0, 0);
+  expectNothing(removed, kDetector);
+  JudgedProgram shrunk;
+  shrunk.store(1, 1000, 1);
+  shrunk.range(EventKind::FileSize, 1, 0, 500);
+  expectNothing(shrunk, kDetector);
+  JudgedProgram punched;
+  punched.store(1, 1000, 1);
+  punched.range(EventKind::FileZero, 1, 960, 64);
+  expectNothing(punched, kDetector);
+}
+
+TEST(NeverPersisted, OnlyInsideTheRegionOfInterest) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0);
+  p.event(EventKind::RoiBegin);
+  p.storeAt(p.place(2), 64);
+  p.event(EventKind::RoiEnd);
+  p.storeAt(p.place(3), 128);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].places[0].siteId, 2U);
+}
+
+TEST(NeverPersisted, SaysThatItDependsOnRmwFences) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.clwb(1, 0);
+  p.event(EventKind::RmwFence);
+  expectNothing(p, kDetector);
+  auto findings = p.found(kDetector, "rmw-fences=off");
+  ASSERT_EQ(findings.size(), 1U);
+  ASSERT_EQ(findings[0].evidence.size(), 1U);
+  EXPECT_NE(findings[0].evidence[0].find("rmw-fences=off"), std::string::npos);
+}
+
+TEST(NeverPersisted, SilentWhenBlind) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  EXPECT_TRUE(p.found(kDetector, "", true).empty());
+}
+
+}  // namespace
+}  // namespace blackout::test

@@ -1,0 +1,77 @@
+// Stores that are replaced before they are durable; off by default.
+#include "judged_program.h"
+
+namespace blackout::test {
+namespace {
+
+constexpr std::string_view kDetector = "overwritten-unpersisted";
+
+TEST(Overwritten, BeforeItWasDurable) {
+  JudgedProgram p;
+  WhereNo first = p.place(1);
+  WhereNo second = p.place(2);
+  p.storeAt(first, 0, 1);
+  p.storeAt(second, 0, 2);
+  p.persist(0);
+  expectFound(p, kDetector, {1, 1});
+  Finding f = p.found(kDetector)[0];
+  ASSERT_EQ(f.places.size(), 2U);
+  EXPECT_EQ(f.places[0].siteId, 1U);
+  EXPECT_EQ(f.places[1].siteId, 2U);
+}
+
+TEST(Overwritten, IsOffByDefault) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 0, 2);
+  p.persist(0);
+  EXPECT_TRUE(detect(p.index()).empty());
+}
+
+TEST(Overwritten, FlushedButNotYetFenced) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.clwb(1, 0);
+  p.store(1, 0, 2);
+  p.persist(0);
+  expectFound(p, kDetector, {1, 2});
+}
+
+TEST(Overwritten, NotWhatWasDurable) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.persist(0);
+  p.store(1, 0, 2);
+  p.persist(0);
+  expectNothing(p, kDetector);
+}
+
+TEST(Overwritten, ALockedInstructionsOwnFenceIsInTime) {
+  JudgedProgram p;
+  p.store(1, 0, 1, 8);
+  p.clwb(1, 0);
+  p.rmw(1, 0, 2);
+  expectNothing(p, kDetector);
+  EXPECT_EQ(p.found(kDetector, "rmw-fences=off").size(), 1U);
+}
+
+TEST(Overwritten, NotOtherBytesOfTheLine) {
+  JudgedProgram p;
+  p.store(1, 0, 1, 4);
+  p.store(1, 4, 1, 4);
+  expectNothing(p, kDetector);
+}
+
+TEST(Overwritten, NotFreedOrIgnoredMemory) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.range(EventKind::Discard, 1, 0, 8);
+  p.store(1, 0, 2);
+  p.range(EventKind::Ignore, 1, 64, 64);
+  p.store(1, 64, 1);
+  p.store(1, 64, 2);
+  expectNothing(p, kDetector);
+}
+
+}  // namespace
+}  // namespace blackout::test

@@ -1,0 +1,81 @@
+// Renderings against golden files. BLACKOUT_UPDATE_GOLDEN=1 writes them anew: read the difference
+// before committing it.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "report/json.h"
+#include "report/text.h"
+#include "sample_report.h"
+
+namespace blackout {
+namespace {
+
+const std::string kGolden = BLACKOUT_GOLDEN_FOLDER;
+
+void expectGolden(const std::string& name, const std::string& actual) {
+  std::string path = kGolden + "/" + name;
+  if (std::getenv("BLACKOUT_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
+  std::ifstream in(path, std::ios::binary);
+  std::string expected(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(actual, expected) << "BLACKOUT_UPDATE_GOLDEN=1 takes the new text as golden";
+}
+
+TEST(Golden, Text) {
+  TextOptions options;
+  options.root = kGolden;
+  expectGolden("report.txt", renderText(test::sampleReport(kGolden), options));
+}
+
+TEST(Golden, TextOfACleanRun) {
+  Report r;
+  r.run.events = 1;
+  r.run.stores = 1;
+  r.detectors = {"never-persisted"};
+  r.run.log10States = 1.0;
+  expectGolden("clean.txt", renderText(r, {}));
+}
+
+TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), Severity::Suspected)); }
+
+TEST(Text, ColoursOnlyWhenAsked) {
+  TextOptions options;
+  EXPECT_EQ(renderText(test::sampleReport(kGolden), options).find('\033'), std::string::npos);
+  options.color = true;
+  EXPECT_NE(renderText(test::sampleReport(kGolden), options).find("\033[1;35msuspected:\033[0m"), std::string::npos);
+  // The program's own escape stays an escape.
+  EXPECT_NE(renderText(test::sampleReport(kGolden), options).find("push\\x1b[31m"), std::string::npos);
+}
+
+TEST(Text, NoColourInAFile) {
+  std::FILE* null = std::fopen("/dev/null", "w");
+  ASSERT_NE(null, nullptr);
+  EXPECT_FALSE(wantsColor(fileno(null)));
+  std::fclose(null);
+}
+
+TEST(Text, SameTwice) {
+  Report r = test::sampleReport(kGolden);
+  EXPECT_EQ(renderText(r, {}), renderText(r, {}));
+  EXPECT_EQ(renderJson(r, Severity::Shown), renderJson(r, Severity::Shown));
+}
+
+TEST(Text, EndsWithTheSummaryLine) {
+  std::string text = renderText(test::sampleReport(kGolden), {});
+  ASSERT_EQ(text.back(), '\n');
+  text.pop_back();
+  EXPECT_EQ(text.substr(text.rfind('\n') + 1), summaryLine(test::sampleReport(kGolden)));
+}
+
+TEST(Json, BrokenUtf8IsReplaced) {
+  Report r;
+  r.command = {"\xff\xfe"};
+  EXPECT_NE(renderJson(r, Severity::Shown).find("\xef\xbf\xbd"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace blackout

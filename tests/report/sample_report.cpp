@@ -1,0 +1,91 @@
+#include "sample_report.h"
+
+namespace blackout::test {
+
+Report sampleReport(const std::string& folder) {
+  const std::string list = folder + "/list.cpp";
+  Report r;
+  r.command = {"./list", "pool.img", "with space"};
+  r.pools = {{"/pool/pool.img", 8192, false, false}, {"/pool/log", 0, true, true}};
+  r.run = {.events = 12345,
+           .stores = 4321,
+           .loads = 0,
+           .flushes = 1,
+           .fences = 99,
+           .operations = 7,
+           .threads = 2,
+           .lines = 300,
+           .points = 42,
+           .log10States = 123.456,
+           .model = "model=x86,tso=off",
+           .waitStatus = 3 << 8};
+
+  Finding lost = makeFinding(FindingKind::NeverPersisted,
+                             "List.head, written in List::push(int), was not durable when the operation push ended.");
+  NumberedPlace written;
+  written.label = "written here";
+  written.where = 1;
+  written.siteId = 0x1122334455667788;
+  written.access = "store";
+  written.size = 8;
+  written.type = "List.head";
+  written.stack = {{"List::push(int)", list, 11, 8, "", true},
+                   {"insertAll(List&)", list, 60, 3, "/bin/list", false},
+                   {"main", folder + "/main.cpp", 9, 0, "/bin/list", false}};
+  written.alsoFrom = {{{"List::append(int)", list, 90, 8, "", false}}};
+  NumberedPlace ends;
+  ends.label = "the operation ends here";
+  ends.where = 2;
+  ends.siteId = 0x99;
+  ends.stack = {{"", "", 0, 0, "/lib/libother.so", false}};
+  NumberedPlace exit;
+  exit.label = "the program ends";
+  lost.places = {written, ends, exit};
+  lost.counts = {3, 1000};
+  lost.evidence = {"No flush covers these bytes.", "This holds with rmw-fences=on too."};
+  lost.examples = {{"/pool/pool.img", 0x1040, 8, "List.head"}, {"/pool/pool.img", 0x2000, 1, "Node.next"}};
+  lost.operation = "push\x1b[31m";
+  r.findings.push_back(lost);
+
+  Finding outside = makeFinding(FindingKind::StoreOutside, "4 bytes were stored past the end of the file.");
+  NumberedPlace unknown;
+  unknown.label = "written here";
+  unknown.where = 3;
+  unknown.siteId = 7;
+  outside.places = {unknown};
+  outside.counts = {1, 0};
+  r.findings.push_back(outside);
+
+  Finding shown = makeFinding(FindingKind::NeverPersisted, "Recovery lost an element that push had acknowledged.");
+  shown.severity = Severity::Shown;
+  shown.places = {written};
+  shown.counts = {1, 1};
+  shown.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}};
+  shown.replay = "list.replay";
+  r.findings.push_back(shown);
+
+  Finding fence = makeFinding(FindingKind::IdleFence, "A fence completed nothing.");
+  NumberedPlace here;
+  here.label = "fenced here";
+  here.where = 4;
+  here.siteId = 0x55;
+  here.access = "sfence";
+  for (unsigned i = 0; i < 12; ++i)
+    here.stack.push_back({"level" + std::to_string(i), "/gone/x.c", i + 1, 0, "", false});
+  fence.places = {here};
+  fence.counts = {99, 99};
+  r.findings.push_back(fence);
+  fence.places[0].siteId = 0x56;
+  fence.places[0].stack.resize(1);
+  fence.counts = {100, 100};
+  r.findings.push_back(fence);
+
+  r.detectors = {"never-persisted", "idle-fence"};
+  r.notes = {"The program itself ended with exit code 3, without any crash of ours."};
+  r.incomplete = {"12 events could not be recorded."};
+  r.hiddenByOnly = 1;
+  sortFindings(r.findings);
+  return r;
+}
+
+}  // namespace blackout::test
