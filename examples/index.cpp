@@ -22,8 +22,6 @@
 #define AS_FIRST_WRITTEN 0
 #endif
 
-namespace {
-
 constexpr uint64_t kMagic = 0x7865646e49;
 constexpr unsigned kBuckets = 16;
 constexpr unsigned kOverflow = 64;
@@ -46,7 +44,7 @@ struct Pool {
   Bucket overflow[kOverflow];
 };
 
-void flush(const void* p) {
+static void flush(const void* p) {
 #ifdef __CLWB__
   _mm_clwb(const_cast<void*>(p));
 #else
@@ -54,10 +52,10 @@ void flush(const void* p) {
 #endif
 }
 
-void fence() { _mm_sfence(); }
+static void fence() { _mm_sfence(); }
 
 // The line of p is durable when it returns.
-void persist(const void* p) {
+static void persist(const void* p) {
   flush(p);
   fence();
 }
@@ -72,6 +70,9 @@ class Index {
   }
 
   void put(uint64_t key, uint64_t value) {
+#if AS_FIRST_WRITTEN
+    fence();  // "to be sure": what was put before is durable already
+#endif
     Bucket* bucket = &pool_->buckets[hash(key) % kBuckets];
     for (;; bucket = &pool_->overflow[bucket->next - 1]) {
       for (unsigned i = 0; i < kEntries; ++i) {
@@ -80,9 +81,6 @@ class Index {
         bucket->values[i] = value;
         bucket->keys[i] = key;
         persist(bucket);
-#if AS_FIRST_WRITTEN
-        fence();  // "to be sure": nothing is left for it to order
-#endif
         return;
       }
       if (bucket->next == 0) break;
@@ -126,8 +124,6 @@ class Index {
 
   Pool* pool_;
 };
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {

@@ -286,12 +286,13 @@ Result<Recording> record(const RecordOptions& options) {
     recording.blindSentence = "The recording is not whole, so nothing is said about durability.";
   } else if (!unexplained->empty() || !flushing.empty()) {
     recording.blind = true;
-    recording.blindSentence =
-        flushing.empty() ? std::string("Code that is not instrumented touched PM, so nothing is said about durability; "
-                                       "build all code that touches PM with blackout-clang.")
-                         : fmt::format("{} {} not instrumented and may have stored to or flushed PM unseen, so nothing is said about "
-                                       "durability; build all code that touches PM with blackout-clang.",
-                                       fmt::join(flushing, ", "), flushing.size() == 1 ? "is" : "are");
+    std::vector<std::string> names = flushing.empty() ? uninstrumentedLibraries(trace->modules()) : flushing;
+    std::string who = names.empty()       ? "Code that is not instrumented"
+                      : names.size() == 1 ? names[0] + ", which is not instrumented,"
+                                          : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
+    recording.blindSentence = fmt::format(
+        "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang.", who,
+        unexplained->empty() ? "may have flushed" : "touched");
   }
   for (const LoadedModule& m : trace->modules()) {
     if (fs::path(m.path).filename().string().rfind("libpmem", 0) == 0) {

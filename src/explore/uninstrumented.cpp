@@ -8,6 +8,7 @@
 
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 
 namespace blackout {
@@ -42,9 +43,11 @@ bool decodesFlush(std::string_view code) {
   return false;
 }
 
-// Libraries whose flushes can't be the program's: OpenSSL times the memory bus with clflush on a buffer
-// of its own.
-bool flushesForItself(const std::string& name) { return name.rfind("libcrypto.so", 0) == 0; }
+// Libraries whose flushes are no secret: libpmem's functions are the runtime's (runtime/libpmem.cpp), and
+// OpenSSL times the memory bus with clflush on a buffer of its own.
+bool flushesAreKnown(const std::string& name) {
+  return name.rfind("libpmem.so", 0) == 0 || name.rfind("libcrypto.so", 0) == 0;
+}
 
 }  // namespace
 
@@ -87,14 +90,72 @@ bool hasFlushInstructions(const std::string& path) {
   return false;
 }
 
-std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) {
-  std::set<std::string> instrumented;
+namespace {
+
+std::set<std::string> instrumentedPaths(std::span<const LoadedModule> modules) {
+  std::set<std::string> paths;
   for (const LoadedModule& m : modules)
-    if (m.instrumented) instrumented.insert(m.path);
+    if (m.instrumented) paths.insert(m.path);
+  return paths;
+}
+
+// DT_NEEDED: the libraries that a program file names.
+std::vector<std::string> neededBy(const std::string& path) {
+  auto binary = llvm::object::ObjectFile::createObjectFile(path);
+  std::vector<std::string> names;
+  if (!binary) {
+    llvm::consumeError(binary.takeError());
+    return names;
+  }
+  const auto* elf = llvm::dyn_cast<llvm::object::ELF64LEObjectFile>(binary->getBinary());
+  if (elf == nullptr) return names;
+  auto entries = elf->getELFFile().dynamicEntries();
+  if (!entries) {
+    llvm::consumeError(entries.takeError());
+    return names;
+  }
+  std::uint64_t strings = 0;
+  for (const auto& e : *entries)
+    if (e.d_tag == llvm::ELF::DT_STRTAB) strings = e.getPtr();
+  auto table = elf->getELFFile().toMappedAddr(strings);
+  if (!table) {
+    llvm::consumeError(table.takeError());
+    return names;
+  }
+  llvm::StringRef file = binary->getBinary()->getData();
+  for (const auto& e : *entries) {
+    if (e.d_tag != llvm::ELF::DT_NEEDED) continue;
+    std::size_t at = static_cast<std::size_t>(reinterpret_cast<const char*>(*table) - file.data()) + e.getVal();
+    if (at < file.size()) names.push_back(file.substr(at).take_until([](char c) { return c == '\0'; }).str());
+  }
+  return names;
+}
+
+bool isLanguageRuntime(const std::string& name) {
+  static constexpr const char* kNames[] = {"libc.so",      "libm.so",  "libstdc++.so", "libgcc_s.so", "ld-linux",
+                                           "libpthread.so", "libdl.so", "librt.so",     "libc++",      "libblackout.so"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* n) { return name.rfind(n, 0) == 0; });
+}
+
+}  // namespace
+
+std::vector<std::string> uninstrumentedLibraries(std::span<const LoadedModule> modules) {
+  std::set<std::string> instrumented = instrumentedPaths(modules);
+  std::set<std::string> known;
+  for (const std::string& path : instrumented) known.insert(std::filesystem::path(path).filename().string());
+  std::set<std::string> names;
+  for (const std::string& path : instrumented)
+    for (const std::string& name : neededBy(path))
+      if (!isLanguageRuntime(name) && known.count(name) == 0) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) {
+  std::set<std::string> instrumented = instrumentedPaths(modules);
   std::set<std::string> names;
   for (const LoadedModule& m : modules) {
     std::string name = std::filesystem::path(m.path).filename().string();
-    if (instrumented.count(m.path) == 0 && !flushesForItself(name) && hasFlushInstructions(m.path)) names.insert(name);
+    if (instrumented.count(m.path) == 0 && !flushesAreKnown(name) && hasFlushInstructions(m.path)) names.insert(name);
   }
   return {names.begin(), names.end()};
 }

@@ -17,4 +17,8 @@ bool hasFlushInstructions(const std::string& path);
 // Base names of the trace's uninstrumented program files with flush instructions, in order.
 std::vector<std::string> flushingModules(std::span<const LoadedModule> modules);
 
+// The libraries that instrumented program files call directly and that are not instrumented themselves,
+// without those of the C and C++ languages.
+std::vector<std::string> uninstrumentedLibraries(std::span<const LoadedModule> modules);
+
 }  // namespace blackout

@@ -36,7 +36,8 @@ std::vector<Operand> operandsOf(const InlineAsm& assembly) {
     o.output = c.Type == InlineAsm::isOutput;
     o.indirect = c.isIndirect;
     if (c.hasArg()) o.argument = argument++;
-    if (c.Codes.size() == 1 && StringRef(c.Codes[0]).starts_with("{")) o.reg = StringRef(c.Codes[0]).drop_front().drop_back();
+    if (c.Codes.size() == 1 && StringRef(c.Codes[0]).starts_with("{"))
+      o.reg = StringRef(c.Codes[0]).drop_front().drop_back();
     operands.push_back(o);
   }
   // A direct output that an input is tied to ("+r") has that input's value before the statement.
@@ -126,7 +127,8 @@ class Reader {
 
   void statement(StringRef s) {
     // A label.
-    for (std::size_t colon = s.find(':'); colon != StringRef::npos && s.take_front(colon).find_first_of(" %$(,[") == StringRef::npos;
+    for (std::size_t colon = s.find(':');
+         colon != StringRef::npos && s.take_front(colon).find_first_of(" %$(,[") == StringRef::npos;
          colon = s.find(':'))
       s = s.drop_front(colon + 1).trim();
     if (s.empty()) return;
@@ -139,10 +141,14 @@ class Reader {
     bool rep = false;
     for (;;) {
       rest = rest.trim();
-      if (mnemonic == "lock") locked_ = true;
-      else if (mnemonic == "data16") prefix66_ = true;
-      else if (mnemonic == "rep" || mnemonic == "rex64" || mnemonic == "notrack") rep |= mnemonic == "rep";
-      else break;
+      if (mnemonic == "lock")
+        locked_ = true;
+      else if (mnemonic == "data16")
+        prefix66_ = true;
+      else if (mnemonic == "rep" || mnemonic == "rex64" || mnemonic == "notrack")
+        rep |= mnemonic == "rep";
+      else
+        break;
       rep_ |= rep;
       if (rest.empty()) return;  // "lock; addl": a prefix alone
       std::tie(mnemonic, rest) = rest.split(' ');
@@ -175,6 +181,7 @@ class Reader {
     if (mnemonic.starts_with("movs") || mnemonic.starts_with("stos"))
       if (args.empty() || rep_) return stringStore(mnemonic);
     if (isLoadOnly(mnemonic)) return readsOf(args);
+    opaque_ = true;
     // What is left writes its last operand (AT&T); a register among ours has another value after it.
     std::optional<Memory> memory = memoryOf(target);
     if (!memory) return;
@@ -263,8 +270,8 @@ class Reader {
     return mnemonic.empty() || mnemonic == "b" || mnemonic == "w" || mnemonic == "l" || mnemonic == "q";
   }
   static std::uint64_t suffixSize(StringRef mnemonic) {
-    for (StringRef name : {"cmpxchg", "xchg", "xadd", "add", "sub", "and", "or", "xor", "inc", "dec", "not", "neg", "bts",
-                           "btr", "btc", "adc", "sbb", "mov", "movnti", "set"})
+    for (StringRef name : {"cmpxchg", "xchg", "xadd", "add", "sub", "and", "or",  "xor", "inc",    "dec",
+                           "not",     "neg",  "bts",  "btr", "btc", "adc", "sbb", "mov", "movnti", "set"})
       if (family(mnemonic, name) && mnemonic.size() == name.size() + 1)
         return mnemonic.ends_with("b") ? 1 : mnemonic.ends_with("w") ? 2 : mnemonic.ends_with("l") ? 4 : 8;
     if (mnemonic == "cmpxchg8b") return 8;
@@ -277,7 +284,8 @@ class Reader {
     if (int n = operandNumber(reg); n >= 0 && reg.starts_with("$")) {
       const Operand& o = operand(n);
       if (o.indirect) return 0;
-      if (o.argument >= 0) return dl_.getTypeStoreSize(call_.getArgOperand(static_cast<unsigned>(o.argument))->getType());
+      if (o.argument >= 0)
+        return dl_.getTypeStoreSize(call_.getArgOperand(static_cast<unsigned>(o.argument))->getType());
       return 0;
     }
     reg.consume_front("%");
@@ -370,8 +378,8 @@ class Reader {
 
   // movs and stos write at rdi; rep does it rcx times.
   void stringStore(StringRef mnemonic) {
-    std::uint64_t size = mnemonic.ends_with("b")   ? 1
-                         : mnemonic.ends_with("w") ? 2
+    std::uint64_t size = mnemonic.ends_with("b")                              ? 1
+                         : mnemonic.ends_with("w")                            ? 2
                          : mnemonic.ends_with("l") || mnemonic.ends_with("d") ? 4
                                                                               : 8;
     int to = operandNumber("rdi");
@@ -392,13 +400,13 @@ class Reader {
       if (std::optional<Memory> m = memoryOf(a); m && m->plain && operand(m->base).indirect) named_.insert(m->base);
   }
 
-  // A memory output that no statement names is a store (the string may hold bytes, or a macro).
+  // A memory output that no statement names is a store if there are statements that could make it. (Flushes
+  // and fences have such outputs, and empty strings, only to keep the compiler from moving things.)
   void unnamedOutputs() {
+    if (!opaque_) return;
     for (std::size_t n = 0; n < operands_.size(); ++n) {
       const Operand& o = operands_[n];
       if (!o.output || !o.indirect || o.argument < 0 || named_.count(static_cast<int>(n)) != 0) continue;
-      // An empty string only keeps the compiler from moving things.
-      if (StringRef(assembly_.getAsmString()).trim().empty()) continue;
       // "+m" has a second, unnamed operand for the same address, which a statement may name instead.
       bool other = false;
       for (std::size_t k = 0; k < operands_.size(); ++k)
@@ -425,6 +433,7 @@ class Reader {
   bool locked_ = false;
   bool rep_ = false;
   bool loops_ = false;
+  bool opaque_ = false;    // a statement that we don't know
   std::set<int> named_;    // operands whose memory a recognised statement accounts for
   std::set<int> changed_;  // register operands that an earlier statement wrote
 };

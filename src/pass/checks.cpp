@@ -15,7 +15,9 @@ namespace blackout {
 bool cannotBePm(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer, 0);
   if (isa<AllocaInst>(object)) return true;
-  if (const auto* argument = dyn_cast<Argument>(object); argument != nullptr && argument->hasByValAttr()) return true;
+  if (const auto* argument = dyn_cast<Argument>(object);
+      argument != nullptr && (argument->hasPassPointeeByValueCopyAttr() || argument->hasSwiftErrorAttr()))
+    return true;
   if (const auto* global = dyn_cast<GlobalVariable>(object)) return global->isThreadLocal() || global->isConstant();
   if (const auto* call = dyn_cast<IntrinsicInst>(object))
     return call->getIntrinsicID() == Intrinsic::threadlocal_address;
@@ -65,8 +67,10 @@ Value* Checks::emit(Value* base, Window window, Instruction* before) {
     load->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(b.getContext(), {}));
     return load;
   };
+  // At most, not less than, the size: the pointer that decides may stand at the end of an object that is
+  // accessed below it (*--end). A hook that is called for nothing does no harm.
   Value* distance = b.CreateSub(b.CreatePtrToInt(base, i64), read(field));
-  return b.CreateICmpULT(distance, read(field + 1), "blackout.pm");
+  return b.CreateICmpULE(distance, read(field + 1), "blackout.pm");
 }
 
 Value* Checks::inWindow(Value* pointer, Window window, Instruction* access) {

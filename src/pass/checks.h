@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Analysis/LoopInfo.h"
 
 namespace blackout {
 

@@ -1,97 +1,245 @@
 #include "pass/fields.h"
 
+#include <algorithm>
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Operator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
 namespace blackout {
 
+namespace {
+
+bool isStruct(const DIType* t) {
+  const auto* c = dyn_cast_or_null<DICompositeType>(t);
+  return c != nullptr && (c->getTag() == dwarf::DW_TAG_structure_type || c->getTag() == dwarf::DW_TAG_class_type);
+}
+
+// Through typedefs and qualifiers, and through `pointers` pointers or references.
+const DIType* strip(const DIType* t, int pointers = 0) {
+  while (const auto* derived = dyn_cast_or_null<DIDerivedType>(t)) {
+    bool points = derived->getTag() == dwarf::DW_TAG_pointer_type ||
+                  derived->getTag() == dwarf::DW_TAG_reference_type ||
+                  derived->getTag() == dwarf::DW_TAG_rvalue_reference_type;
+    if (points && pointers-- == 0) break;
+    t = derived->getBaseType();
+  }
+  return t;
+}
+
+// "std::pair<int, A<int> >::first" without what is in angle brackets.
+std::string withoutTemplateArguments(StringRef name) {
+  std::string out;
+  int depth = 0;
+  for (char c : name) {
+    if (c == '<') ++depth;
+    if (depth == 0) out += c;
+    if (c == '>') --depth;
+  }
+  return out;
+}
+
+std::string withScopes(const DIType& type, StringRef name) {
+  std::string result = name.str();
+  for (const DIScope* s = type.getScope(); s != nullptr && !isa<DIFile>(s) && !isa<DICompileUnit>(s);
+       s = s->getScope()) {
+    // A type local to a function is named without it in IR.
+    if (isa<DISubprogram>(s) || isa<DILexicalBlockBase>(s)) break;
+    StringRef outer = s->getName();
+    result = (outer.empty() ? "(anonymous namespace)" : outer.str()) + "::" + result;
+  }
+  return result;
+}
+
+}  // namespace
+
 Fields::Fields(const Module& m) : module_(m) {
   DebugInfoFinder finder;
   finder.processModule(m);
-  auto add = [&](StringRef name, const DICompositeType* type) {
+  auto add = [](Types& types, StringRef name, const DICompositeType* type) {
     if (name.empty()) return;
-    auto [it, fresh] = types_.try_emplace(name, type);
+    auto [it, fresh] = types.try_emplace(name, type);
     if (!fresh && it->second != type) it->second = nullptr;
   };
+  auto addNamed = [&](StringRef name, const DICompositeType* type) {
+    std::string full = withScopes(*type, name);
+    add(types_, full, type);
+    add(irNames_, withoutTemplateArguments(full), type);
+  };
   for (const DIType* t : finder.types()) {
-    const auto* type = dyn_cast<DICompositeType>(t);
-    if (type == nullptr || type->isForwardDecl()) continue;
-    if (type->getTag() != dwarf::DW_TAG_structure_type && type->getTag() != dwarf::DW_TAG_class_type) continue;
-    add(type->getIdentifier(), type);
-    add(type->getName(), type);
+    if (t->getTag() == dwarf::DW_TAG_typedef) {
+      const auto* type = dyn_cast_or_null<DICompositeType>(cast<DIDerivedType>(t)->getBaseType());
+      if (!isStruct(type) || !type->getName().empty() || !typedefs_.try_emplace(type, t->getName().str()).second)
+        continue;
+      addNamed(t->getName(), type);
+    }
+    if (!isStruct(t) || t->isForwardDecl()) continue;
+    const auto* type = cast<DICompositeType>(t);
+    add(types_, type->getIdentifier(), type);
+    if (type->getName().empty())
+      anonymous_.push_back(type);
+    else
+      addNamed(type->getName(), type);
   }
 }
 
-std::string Fields::memberAt(const DICompositeType& type, std::uint64_t byteOffset) const {
-  // The innermost named member that holds the byte; members of base classes and of anonymous
-  // structs are named through them.
+std::string Fields::nameOf(const DICompositeType& type) const {
+  if (!type.getName().empty()) return type.getName().str();
+  auto found = typedefs_.find(&type);
+  return found == typedefs_.end() ? "?" : found->second;
+}
+
+// The innermost named member that holds the bytes; members of base classes are named by the base,
+// those of anonymous structs by the struct around.
+std::string Fields::memberAt(const DICompositeType& type, std::uint64_t offset, std::uint64_t size) const {
+  std::uint64_t last = offset + std::max<std::uint64_t>(size, 1);
   for (const DINode* element : type.getElements()) {
     const auto* member = dyn_cast<DIDerivedType>(element);
-    if (member == nullptr || member->isStaticMember()) continue;
-    if (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance) continue;
+    if (member == nullptr || !member->isBitField()) continue;
+    if (offset * 8 < member->getOffsetInBits() + member->getSizeInBits() && member->getOffsetInBits() < last * 8)
+      return "";
+  }
+  for (const DINode* element : type.getElements()) {
+    const auto* member = dyn_cast<DIDerivedType>(element);
+    if (member == nullptr || member->isStaticMember() || member->isBitField()) continue;
+    bool base = member->getTag() == dwarf::DW_TAG_inheritance;
+    if (member->getTag() != dwarf::DW_TAG_member && !base) continue;
     std::uint64_t begin = member->getOffsetInBits() / 8;
-    std::uint64_t size = member->getSizeInBits() / 8;
-    const DIType* inner = member->getBaseType();
-    while (const auto* derived = dyn_cast_or_null<DIDerivedType>(inner)) {
-      if (derived->getTag() == dwarf::DW_TAG_pointer_type) break;
-      inner = derived->getBaseType();
+    const DIType* inner = strip(member->getBaseType());
+    std::uint64_t bytes = member->getSizeInBits() / 8;
+    if (bytes == 0 && inner != nullptr) bytes = inner->getSizeInBits() / 8;
+    // Derived members may lie in a base's tail padding, and behind an empty base.
+    if (offset < begin || offset >= begin + std::max<std::uint64_t>(bytes, base ? 0 : 1)) continue;
+    // A field of one element of an array, or the array.
+    std::uint64_t within = offset - begin;
+    if (const auto* array = dyn_cast_or_null<DICompositeType>(inner);
+        array != nullptr && array->getTag() == dwarf::DW_TAG_array_type) {
+      const DIType* item = strip(array->getBaseType());
+      if (isStruct(item) && item->getSizeInBits() >= 8) {
+        within %= item->getSizeInBits() / 8;
+        inner = item;
+      }
     }
-    if (size == 0 && inner != nullptr) size = inner->getSizeInBits() / 8;
-    if (byteOffset < begin || byteOffset >= begin + std::max<std::uint64_t>(size, 1)) continue;
-    const auto* composite = dyn_cast_or_null<DICompositeType>(inner);
-    bool nested = composite != nullptr && (composite->getTag() == dwarf::DW_TAG_structure_type ||
-                                           composite->getTag() == dwarf::DW_TAG_class_type);
-    if (nested) {
-      std::string deeper = memberAt(*composite, byteOffset - begin);
-      if (member->getName().empty()) return deeper.empty() ? "" : type.getName().str() + deeper.substr(deeper.find('.'));
+    if (isStruct(inner)) {
+      std::string deeper = memberAt(*cast<DICompositeType>(inner), within, size);
+      bool unnamed = member->getName().empty() && !base;
+      if (unnamed) return deeper.empty() ? "" : nameOf(type) + deeper.substr(deeper.find('.'));
       if (!deeper.empty()) return deeper;
     }
-    if (member->getName().empty()) return "";
-    StringRef owner = type.getName();
-    if (owner.empty()) return "?." + member->getName().str();
-    return (owner + "." + member->getName()).str();
+    if (base) continue;
+    if (member->getName().empty() || (bytes != 0 && last > begin + bytes)) return "";
+    return nameOf(type) + "." + member->getName().str();
   }
   return "";
 }
 
-std::string Fields::nameOf(const Instruction& i, const Value* pointer) const {
-  auto member = [&](StringRef typeName, std::uint64_t offset) -> std::string {
-    auto found = types_.find(typeName);
-    if (found == types_.end() || found->second == nullptr) return "";
-    return memberAt(*found->second, offset);
+// The struct of a struct-path TBAA tag: (base type, access type, offset).
+const DICompositeType* Fields::byTbaa(const Instruction& i, std::uint64_t& offset) const {
+  const MDNode* tag = i.getMetadata(LLVMContext::MD_tbaa);
+  if (tag == nullptr || tag->getNumOperands() < 3) return nullptr;
+  const auto* base = dyn_cast_or_null<MDNode>(tag->getOperand(0));
+  const auto* at = mdconst::dyn_extract_or_null<ConstantInt>(tag->getOperand(2));
+  if (base == nullptr || base == tag->getOperand(1) || base->getNumOperands() == 0 || at == nullptr) return nullptr;
+  const auto* name = dyn_cast_or_null<MDString>(base->getOperand(0));
+  if (name == nullptr) return nullptr;
+  offset = at->getZExtValue();
+  if (!name->getString().empty()) {
+    if (auto found = types_.find(name->getString()); found != types_.end()) return found->second;
+    // Types of anonymous namespaces have no identifier in debug info.
+    std::string readable = demangle(name->getString());
+    StringRef plain(readable);
+    if (!plain.consume_front("typeinfo name for ")) return nullptr;
+    auto found = types_.find(plain);
+    return found == types_.end() ? nullptr : found->second;
+  }
+  // C's anonymous structs have no name here: the one whose members stand at the same offsets.
+  std::vector<std::uint64_t> offsets;
+  for (unsigned n = 2; n < base->getNumOperands(); n += 2)
+    if (const auto* o = mdconst::dyn_extract_or_null<ConstantInt>(base->getOperand(n)))
+      offsets.push_back(o->getZExtValue());
+  const DICompositeType* result = nullptr;
+  for (const DICompositeType* type : anonymous_) {
+    std::vector<std::uint64_t> own;
+    for (const DINode* element : type->getElements())
+      if (const auto* member = dyn_cast<DIDerivedType>(element);
+          member != nullptr && member->getTag() == dwarf::DW_TAG_member)
+        own.push_back(member->getOffsetInBits() / 8);
+    if (own != offsets) continue;
+    if (result != nullptr) return nullptr;
+    result = type;
+  }
+  return result;
+}
+
+// The struct that a variable points to, at -O0: the pointer is loaded from the variable's slot.
+const DICompositeType* Fields::byVariable(const Value* pointer) const {
+  const auto* load = dyn_cast<LoadInst>(pointer);
+  const auto* slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  if (slot == nullptr) return nullptr;
+  const DILocalVariable* variable = nullptr;
+  auto* value = const_cast<AllocaInst*>(slot);
+  for (DbgVariableRecord* r : findDVRDeclares(value)) variable = r->getVariable();
+  for (DbgDeclareInst* d : findDbgDeclares(value)) variable = d->getVariable();
+  if (variable == nullptr) return nullptr;
+  const DIType* type = strip(variable->getType(), 1);
+  return isStruct(type) ? cast<DICompositeType>(type) : nullptr;
+}
+
+// The struct of getelementptr %struct.T, p, 0, k; array elements on top of it count as the array.
+const DICompositeType* Fields::byAddress(const Value* pointer, std::uint64_t& offset) const {
+  const auto* gep = dyn_cast_or_null<GEPOperator>(pointer);
+  bool decayed = false;  // p + i: only if p is an array
+  while (gep != nullptr && !isa<StructType>(gep->getSourceElementType())) {
+    bool array = isa<ArrayType>(gep->getSourceElementType());
+    if (decayed && !array) return nullptr;
+    decayed = !array;
+    gep = dyn_cast<GEPOperator>(gep->getPointerOperand());
+  }
+  if (gep == nullptr) return nullptr;
+  auto* type = cast<StructType>(gep->getSourceElementType());
+  if (!type->hasName() || gep->getNumIndices() < 2) return nullptr;
+  StringRef name = type->getName();
+  if (!name.consume_front("struct.") && !name.consume_front("class.")) return nullptr;
+  // "T.123" is another type of the same name, or another instance of a template.
+  std::size_t dot = name.rfind('.');
+  bool renamed = dot != StringRef::npos && dot + 1 < name.size() && all_of(name.drop_front(dot + 1), isDigit);
+  if (renamed) name = name.take_front(dot);
+  bool tailless = name.consume_back(".base");  // T without its tail padding
+
+  const DataLayout& dl = module_.getDataLayout();
+  SmallVector<Value*, 4> indices;
+  for (auto it = gep->idx_begin(); it != gep->idx_end(); ++it) indices.push_back(it->get());
+  // Which element of an array doesn't matter.
+  indices[0] = Constant::getNullValue(indices[0]->getType());
+  for (Value*& index : indices)
+    if (!isa<ConstantInt>(index)) index = Constant::getNullValue(index->getType());
+  // The access must be to what the address leads to, not to something behind a cast of it.
+  if (decayed && !GetElementPtrInst::getIndexedType(type, indices)->isArrayTy()) return nullptr;
+  offset = static_cast<std::uint64_t>(dl.getIndexedOffsetInType(type, indices));
+
+  auto fits = [&](const DICompositeType* t) {
+    return t != nullptr && (tailless || t->getSizeInBits() / 8 == dl.getTypeAllocSize(type));
   };
-  // A struct-path TBAA tag is (base type, access type, offset).
-  if (const MDNode* tag = i.getMetadata(LLVMContext::MD_tbaa); tag != nullptr && tag->getNumOperands() >= 3) {
-    const auto* base = dyn_cast<MDNode>(tag->getOperand(0));
-    const auto* offset = mdconst::dyn_extract<ConstantInt>(tag->getOperand(2));
-    if (base != nullptr && base->getNumOperands() > 0 && offset != nullptr)
-      if (const auto* name = dyn_cast<MDString>(base->getOperand(0)))
-        if (std::string found = member(name->getString(), offset->getZExtValue()); !found.empty()) return found;
-  }
-  // getelementptr %struct.T, p, 0, k: the type's name without its prefix.
-  if (const auto* gep = dyn_cast_or_null<GEPOperator>(pointer)) {
-    auto* type = dyn_cast<StructType>(gep->getSourceElementType());
-    if (type == nullptr || !type->hasName()) return "";
-    StringRef name = type->getName();
-    if (!name.consume_front("struct.") && !name.consume_front("class.")) return "";
-    const DataLayout& dl = module_.getDataLayout();
-    SmallVector<Value*, 4> indices;
-    for (auto it = gep->idx_begin(); it != gep->idx_end(); ++it) indices.push_back(it->get());
-    if (indices.empty()) return "";
-    indices[0] = Constant::getNullValue(indices[0]->getType());
-    for (Value*& index : indices)
-      if (!isa<ConstantInt>(index)) index = Constant::getNullValue(index->getType());
-    std::uint64_t offset = static_cast<std::uint64_t>(dl.getIndexedOffsetInType(type, indices));
-    if (std::string found = member(name, offset); !found.empty()) return found;
-    // "ns::T" has the plain name "T" in debug info; "T.123" is a renamed duplicate.
-    if (std::size_t colon = name.rfind("::"); colon != StringRef::npos) return member(name.substr(colon + 2), offset);
-  }
+  auto found = irNames_.find(name);
+  if (found == irNames_.end()) return nullptr;
+  if (found->second != nullptr) return fits(found->second) ? found->second : nullptr;
+  const DICompositeType* variable = byVariable(gep->getPointerOperand());
+  if (variable == nullptr || !fits(variable)) return nullptr;
+  return withoutTemplateArguments(withScopes(*variable, nameOf(*variable))) == name ? variable : nullptr;
+}
+
+std::string Fields::nameOf(const Instruction& i, const Value* pointer, std::uint64_t size) const {
+  std::uint64_t offset = 0;
+  if (const DICompositeType* type = byTbaa(i, offset)) return memberAt(*type, offset, size);
+  if (const DICompositeType* type = byAddress(pointer, offset)) return memberAt(*type, offset, size);
   return "";
 }
 

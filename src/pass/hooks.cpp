@@ -55,9 +55,12 @@ IntegerType* Hooks::asWord(Type* type) const {
 
 void Hooks::storeWord(IRBuilder<>& b, Value* pointer, Value* value, GlobalVariable* site) {
   IntegerType* word = asWord(value->getType());
-  if (value->getType()->isPointerTy()) value = b.CreatePtrToInt(value, word);
-  else if (value->getType()->isIntegerTy()) value = b.CreateZExt(value, word);
-  else value = b.CreateBitCast(value, word);
+  if (value->getType()->isPointerTy())
+    value = b.CreatePtrToInt(value, word);
+  else if (value->getType()->isIntegerTy())
+    value = b.CreateZExt(value, word);
+  else
+    value = b.CreateBitCast(value, word);
   call(b, ("__blackout_store" + Twine(word->getBitWidth() / 8)).str(), voidTy, {pointer, value, site});
 }
 

@@ -2,8 +2,12 @@
 // events/contract.h. An access takes its native path unless its pointer is inside the window of PM.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "events/contract.h"
 #include "llvm/IR/PassManager.h"
 #include "pass/originals.h"
 
@@ -17,6 +21,11 @@ struct InstrumentOptions {
   bool allocations = false;
   bool locks = false;
 };
+
+// Work on one instruction each. It is planned for a whole function before any is done, because the
+// answers of the checks are made before the function is cut up. Operands are read when the work is
+// done: a load among them has a phi in its place by then.
+using Plan = std::vector<std::function<void()>>;
 
 struct Instrument : llvm::PassInfoMixin<Instrument> {
   Instrument(std::shared_ptr<Originals> originals, InstrumentOptions options)

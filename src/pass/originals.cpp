@@ -1,10 +1,7 @@
 #include "pass/originals.h"
 
-#include <optional>
-
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -30,48 +27,47 @@ SourcePlace placeOf(const DILocation& loc) {
   return place;
 }
 
+TbaaMember tbaaMemberOf(const Instruction& i) {
+  // A struct-path tag is (base type, access type, offset); a scalar's base is the scalar itself.
+  const MDNode* tag = i.getMetadata(LLVMContext::MD_tbaa);
+  if (tag == nullptr || tag->getNumOperands() < 3 || tag->getOperand(0) == tag->getOperand(1)) return {};
+  const auto* base = dyn_cast_or_null<MDNode>(tag->getOperand(0));
+  const auto* offset = mdconst::dyn_extract_or_null<ConstantInt>(tag->getOperand(2));
+  if (base == nullptr || base->getNumOperands() == 0 || offset == nullptr) return {};
+  const auto* name = dyn_cast_or_null<MDString>(base->getOperand(0));
+  if (name == nullptr) return {};
+  return {name->getString().str(), offset->getZExtValue()};
+}
+
 void Originals::collect(Module& m) {
   const DataLayout& dl = m.getDataLayout();
-  for (Function& f : m) {
+  for (Function& f : m)
     for (Instruction& i : instructions(f)) {
       const DILocation* loc = i.getDebugLoc().get();
       if (loc == nullptr) continue;
-      std::optional<OriginalAccess> access;
-      auto note = [&](SiteClass cls, std::uint64_t size) { access = {placeOf(*loc), cls, size}; };
-      if (auto* load = dyn_cast<LoadInst>(&i)) note(SiteClass::Read, dl.getTypeStoreSize(load->getType()));
-      if (auto* store = dyn_cast<StoreInst>(&i))
-        note(SiteClass::Write, dl.getTypeStoreSize(store->getValueOperand()->getType()));
-      if (auto* rmw = dyn_cast<AtomicRMWInst>(&i))
-        note(SiteClass::Atomic, dl.getTypeStoreSize(rmw->getValOperand()->getType()));
-      if (auto* cas = dyn_cast<AtomicCmpXchgInst>(&i))
-        note(SiteClass::Atomic, dl.getTypeStoreSize(cas->getNewValOperand()->getType()));
-      if (isa<MemIntrinsic>(i)) note(SiteClass::Write, 0);
-      if (access) byFunction_[access->place.function].insert(*access);
+      for (const Access& a : accessesOf(i, dl)) {
+        SourcePlace place = placeOf(*loc);
+        byFunction_[place.function].insert({place, a.cls, a.size, tbaaMemberOf(i)});
+      }
     }
-  }
 }
 
-bool Originals::contains(const SourcePlace& place, SiteClass cls) const {
-  auto found = byFunction_.find(place.function);
-  if (found == byFunction_.end()) return false;
-  for (const OriginalAccess& a : found->second)
-    if (a.place == place && a.cls == cls) return true;
-  return false;
-}
-
-std::vector<SourcePlace> Originals::candidates(const std::string& function, SiteClass cls, std::uint64_t size,
-                                               std::uint32_t line,
-                                               const std::set<std::pair<SourcePlace, SiteClass>>& present) const {
-  std::vector<SourcePlace> result;
+const std::set<OriginalAccess>& Originals::of(const std::string& function) const {
+  static const std::set<OriginalAccess> none;
   auto found = byFunction_.find(function);
-  if (found == byFunction_.end()) return result;
-  for (const OriginalAccess& a : found->second) {
-    if (a.cls != cls || a.place.line == 0 || (line != 0 && a.place.line != line)) continue;
-    if (a.size != size && a.size != 0) continue;
-    if (present.count({a.place, cls}) != 0) continue;
-    if (result.empty() || result.back() != a.place) result.push_back(a.place);
+  return found == byFunction_.end() ? none : found->second;
+}
+
+const OriginalAccess* Originals::at(const SourcePlace& place, SiteClass cls) const {
+  auto accesses = [](SiteClass c) { return c == SiteClass::Read || c == SiteClass::Write || c == SiteClass::Atomic; };
+  const std::set<OriginalAccess>& all = of(place.function);
+  const OriginalAccess* other = nullptr;
+  for (auto it = all.lower_bound({place, SiteClass::Read, 0, {}}); it != all.end() && it->place == place; ++it) {
+    if (it->cls == cls) return &*it;
+    // Writes come after reads in the order, and are what a copy was.
+    if (accesses(cls) && accesses(it->cls)) other = &*it;
   }
-  return result;
+  return other;
 }
 
 }  // namespace blackout

@@ -1,25 +1,23 @@
 // The accesses of a module as the front end wrote them, taken at the start of the pipeline. An
-// optimiser that merges two instructions (hoists, sinks, folds a diamond) leaves one without a
-// usable place; its sources are the original accesses of the same function that have no instruction
-// of their own any more.
+// optimiser that merges two instructions (hoists, sinks, folds a diamond, makes a vector of them) leaves
+// one without a usable place, or with the place of one of them; its sources are the original accesses of
+// the same function that have no instruction of their own any more.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
+#include "pass/accesses.h"
 
 namespace blackout {
-
-// What enters an id of the kind of a site: see events/site_kinds.def.
-enum class SiteClass : std::uint8_t { Read, Write, Atomic, Flush, Fence, Request, Lock, Call, Branch, Alloc, Library };
 
 // One frame of a place: the function in whose source an instruction stands, and where.
 struct SourcePlace {
@@ -34,10 +32,19 @@ struct SourcePlace {
 SourcePlace placeOf(const llvm::DILocation& loc);
 std::string linkageNameOf(const llvm::DISubprogram& sp);
 
+// The member that a struct-path TBAA tag names; `structure` is empty if it names none.
+struct TbaaMember {
+  std::string structure;
+  std::uint64_t offset = 0;
+  auto operator<=>(const TbaaMember&) const = default;
+};
+TbaaMember tbaaMemberOf(const llvm::Instruction& i);
+
 struct OriginalAccess {
   SourcePlace place;
   SiteClass cls;
   std::uint64_t size;  // 0: varies
+  TbaaMember member;
   auto operator<=>(const OriginalAccess&) const = default;
 };
 
@@ -45,12 +52,10 @@ struct OriginalAccess {
 class Originals {
  public:
   void collect(llvm::Module& m);
-  // The sources that a merged access may have: those of `function` with the same class and size that
-  // `present` does not hold; on `line` only, if it isn't 0.
-  std::vector<SourcePlace> candidates(const std::string& function, SiteClass cls, std::uint64_t size,
-                                      std::uint32_t line,
-                                      const std::set<std::pair<SourcePlace, SiteClass>>& present) const;
-  bool contains(const SourcePlace& place, SiteClass cls) const;
+  const std::set<OriginalAccess>& of(const std::string& function) const;
+  // The original at the place of an instruction of this class: of another class if the optimiser made one
+  // out of the other (a struct copy became a load and a store, an exchange whose result is unused a store).
+  const OriginalAccess* at(const SourcePlace& place, SiteClass cls) const;
 
  private:
   std::map<std::string, std::set<OriginalAccess>> byFunction_;

@@ -17,11 +17,16 @@ static blackout::InstrumentOptions optionsFromCommandLine() {
   blackout::InstrumentOptions o;
   o.loads = instrumentLoads;
   for (const std::string& e : extraEvents) {
-    if (e == "call") o.calls = true;
-    else if (e == "branch") o.branches = true;
-    else if (e == "alloc") o.allocations = true;
-    else if (e == "lock") o.locks = true;
-    else report_fatal_error(Twine("-blackout-events=") + e + ": not one of call, branch, alloc, lock", false);
+    if (e == "call")
+      o.calls = true;
+    else if (e == "branch")
+      o.branches = true;
+    else if (e == "alloc")
+      o.allocations = true;
+    else if (e == "lock")
+      o.locks = true;
+    else
+      report_fatal_error(Twine("-blackout-events=") + e + ": not one of call, branch, alloc, lock", false);
   }
   return o;
 }

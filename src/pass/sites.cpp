@@ -2,32 +2,12 @@
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 
 namespace blackout {
 
-SiteClass classOf(blackout_site_kind kind) {
-  switch (kind) {
-#define BLACKOUT_SITE(code, Name, text, Class) \
-  case BLACKOUT_SITE_##Name:                   \
-    return SiteClass::Class;
-#include "events/site_kinds.def"
-#undef BLACKOUT_SITE
-  }
-  llvm_unreachable("a kind that is not in the table");
-}
-
-std::uint64_t siteId(const SourcePlace& place, SiteClass cls) {
-  std::string key = place.function + '\0' + sys::path::filename(place.file).str() + ':' + std::to_string(place.line) +
-                    ':' + std::to_string(place.column) + ':' + std::to_string(place.discriminator) + ':' +
-                    std::to_string(static_cast<int>(cls));
-  return xxh3_64bits(ArrayRef<std::uint8_t>(reinterpret_cast<const std::uint8_t*>(key.data()), key.size()));
-}
-
-SiteWriter::SiteWriter(Module& m, const Originals& originals) : module_(m), originals_(originals), fields_(m) {
+SiteWriter::SiteWriter(Module& m, const Originals& originals) : module_(m), sources_(originals), fields_(m) {
   LLVMContext& c = m.getContext();
   Type* i8 = Type::getInt8Ty(c);
   Type* i16 = Type::getInt16Ty(c);
@@ -41,48 +21,12 @@ SiteWriter::SiteWriter(Module& m, const Originals& originals) : module_(m), orig
   assert(dl.getTypeAllocSize(siteType_) == sizeof(blackout_site));
 }
 
-// An optimiser gives a merged instruction line 0, or the common line with column 0.
-static bool hasOwnPlace(const DILocation* loc) { return loc != nullptr && loc->getLine() != 0 && loc->getColumn() != 0; }
-
-void SiteWriter::present(const Instruction& i, SiteClass cls) {
-  if (const DILocation* loc = i.getDebugLoc().get(); hasOwnPlace(loc)) present_.insert({placeOf(*loc), cls});
-}
-
-std::vector<SiteWriter::SourceChain> SiteWriter::sourcesOf(const Instruction& i, SiteClass cls,
-                                                           std::uint64_t size) const {
-  const DILocation* loc = i.getDebugLoc().get();
-  if (loc == nullptr) {
-    // No place at all: merged out of different functions' scopes, or no debug info.
-    SourcePlace place;
-    place.function = i.getFunction()->getName().str();
-    if (const DISubprogram* sp = i.getFunction()->getSubprogram()) {
-      place.function = linkageNameOf(*sp);
-      place.file = sp->getFilename().str();
-      std::vector<SourceChain> sources;
-      for (const SourcePlace& p : originals_.candidates(place.function, cls, size, 0, present_))
-        sources.push_back({siteId(p, cls), {p}});
-      if (!sources.empty()) return sources;
-    }
-    return {{siteId(place, cls), {place}}};
-  }
-  std::vector<SourcePlace> chain;
-  for (const DILocation* at = loc; at != nullptr; at = at->getInlinedAt()) chain.push_back(placeOf(*at));
-  if (hasOwnPlace(loc) || originals_.contains(chain[0], cls)) return {{siteId(chain[0], cls), chain}};
-  std::vector<SourceChain> sources;
-  for (const SourcePlace& p : originals_.candidates(chain[0].function, cls, size, loc->getLine(), present_)) {
-    std::vector<SourcePlace> own = chain;
-    own[0] = p;
-    sources.push_back({siteId(p, cls), own});
-  }
-  if (sources.empty()) sources.push_back({siteId(chain[0], cls), chain});
-  return sources;
-}
-
 Constant* SiteWriter::text(const std::string& s) {
   Constant*& known = texts_[s];
   if (known == nullptr) {
     Constant* init = ConstantDataArray::getString(module_.getContext(), s);
-    auto* global = new GlobalVariable(module_, init->getType(), true, GlobalValue::PrivateLinkage, init, "blackout.text");
+    auto* global =
+        new GlobalVariable(module_, init->getType(), true, GlobalValue::PrivateLinkage, init, "blackout.text");
     global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
     global->setAlignment(Align(1));
     known = global;
@@ -107,8 +51,8 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
   LLVMContext& c = module_.getContext();
   Type* i32 = Type::getInt32Ty(c);
   Type* i64 = Type::getInt64Ty(c);
-  std::vector<SourceChain> sources = sourcesOf(i, classOf(kind), size);
-  std::string field = pointer == nullptr ? "" : fields_.nameOf(i, pointer);
+  std::vector<SourceChain> sources = sources_.of(i, classOf(kind), size);
+  std::string field = pointer == nullptr ? "" : fields_.nameOf(i, pointer, size);
 
   std::size_t count = 0;
   for (const SourceChain& s : sources) count += s.chain.size();
@@ -124,9 +68,9 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
         return value.empty() ? number(0) : relative(text(value), places, {n, at});
       };
       rows.push_back(ConstantStruct::get(
-          placeType_, {ConstantInt::get(i64, k == 0 ? s.id : 0), string(p.function, 1), string(p.file, 2),
-                       number(p.line), number(p.column), number(p.discriminator),
-                       number(k == 0 ? BLACKOUT_PLACE_SOURCE : 0)}));
+          placeType_,
+          {ConstantInt::get(i64, k == 0 ? s.id : 0), string(p.function, 1), string(p.file, 2), number(p.line),
+           number(p.column), number(p.discriminator), number(k == 0 ? BLACKOUT_PLACE_SOURCE : 0)}));
     }
   }
   places->setInitializer(ConstantArray::get(placesType, rows));
@@ -139,11 +83,11 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
   if (Comdat* comdat = const_cast<Function*>(i.getFunction())->getComdat()) site->setComdat(comdat);
   Constant* type = field.empty() ? number(0) : relative(text(field), site, {7});
   site->setInitializer(ConstantStruct::get(
-      siteType_, {ConstantInt::get(i64, sources[0].id), number(0),
-                  ConstantInt::get(Type::getInt16Ty(c), size > 0xffff ? 0 : size),
-                  ConstantInt::get(Type::getInt8Ty(c), kind),
-                  ConstantInt::get(Type::getInt8Ty(c), atomic ? BLACKOUT_SITE_ATOMIC : 0),
-                  relative(places, site, {5}), number(static_cast<std::uint32_t>(count)), type, number(0)}));
+      siteType_,
+      {ConstantInt::get(i64, sources[0].id), number(0), ConstantInt::get(Type::getInt16Ty(c), size > 0xffff ? 0 : size),
+       ConstantInt::get(Type::getInt8Ty(c), kind),
+       ConstantInt::get(Type::getInt8Ty(c), atomic ? BLACKOUT_SITE_ATOMIC : 0), relative(places, site, {5}),
+       number(static_cast<std::uint32_t>(count)), type, number(0)}));
   return site;
 }
 

@@ -127,7 +127,18 @@ class Generator {
     writer.event(kind, t, addr, value(dice, 8), 8 | BLACKOUT_JOINED);
     writer.event(kind, t, addr + 8, value(dice, 8), 8);
   }
+  // A wide store with an atomic 16-byte piece in the middle of it.
+  void wideWithJoined(Dice& dice, ThreadNo t, FileNo f, EventKind kind) {
+    PmAddr addr = pmAddr(f, 64 * dice.roll(kFileSize / 64) + 8);
+    if (!room(addr, 32) || stores_[lineOf(addr)] + 3 > kMaxStoresPerLine) return;
+    stores_[lineOf(addr)] += 3;
+    writer.event(kind, t, addr, value(dice, 8), 8 | BLACKOUT_WIDE);
+    writer.event(kind, t, addr + 8, value(dice, 8), 8 | BLACKOUT_JOINED);
+    writer.event(kind, t, addr + 16, value(dice, 8), 8 | BLACKOUT_WIDE);
+    writer.event(kind, t, addr + 24, value(dice, 8), 8);
+  }
   void wide(Dice& dice, ThreadNo t, FileNo f, EventKind kind) {
+    if (dice.roll(4) == 0) return wideWithJoined(dice, t, f, kind);
     std::uint64_t len = 9 + dice.roll(24);
     PmAddr addr = pmAddr(f, 32 + dice.roll(kFileSize - 32));
     PmAddr last = addr + len - 1;

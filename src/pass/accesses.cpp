@@ -1,0 +1,98 @@
+#include "pass/accesses.h"
+
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "pass/assembly.h"
+#include "pass/lanes.h"
+
+using namespace llvm;
+
+namespace blackout {
+
+SiteClass classOf(blackout_site_kind kind) {
+  switch (kind) {
+#define BLACKOUT_SITE(code, Name, text, Class) \
+  case BLACKOUT_SITE_##Name:                   \
+    return SiteClass::Class;
+#include "events/site_kinds.def"
+#undef BLACKOUT_SITE
+  }
+  llvm_unreachable("a kind that is not in the table");
+}
+
+bool isLockedStore(const StoreInst& s) { return s.getOrdering() == AtomicOrdering::SequentiallyConsistent; }
+
+std::optional<blackout_site_kind> persistKind(const IntrinsicInst& i) {
+  switch (i.getIntrinsicID()) {
+    case Intrinsic::x86_sse2_clflush:
+      return BLACKOUT_SITE_Clflush;
+    case Intrinsic::x86_clflushopt:
+      return BLACKOUT_SITE_Clflushopt;
+    case Intrinsic::x86_clwb:
+      return BLACKOUT_SITE_Clwb;
+    case Intrinsic::x86_sse_sfence:
+      return BLACKOUT_SITE_Sfence;
+    case Intrinsic::x86_sse2_mfence:
+      return BLACKOUT_SITE_Mfence;
+    case Intrinsic::x86_sse2_lfence:
+      return BLACKOUT_SITE_Lfence;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<LibcFunction> libcFunction(const CallBase& c) {
+  const Function* callee = c.getCalledFunction();
+  // A program's own function of that name is instrumented itself.
+  if (callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic()) return std::nullopt;
+  StringRef name = callee->getName();
+#define BLACKOUT_LIBC(function, hook, Kind) \
+  if (name == function) return LibcFunction{hook, BLACKOUT_SITE_##Kind};
+#include "pass/libc_functions.def"
+#undef BLACKOUT_LIBC
+  return std::nullopt;
+}
+
+std::vector<Access> accessesOf(const Instruction& i, const DataLayout& dl) {
+  auto size = [&](const Type* t) -> std::uint64_t { return dl.getTypeStoreSize(const_cast<Type*>(t)); };
+  if (auto* load = dyn_cast<LoadInst>(&i)) return {{SiteClass::Read, size(load->getType())}};
+  if (auto* store = dyn_cast<StoreInst>(&i))
+    return {{isLockedStore(*store) ? SiteClass::Atomic : SiteClass::Write, size(store->getValueOperand()->getType())}};
+  if (auto* rmw = dyn_cast<AtomicRMWInst>(&i)) return {{SiteClass::Atomic, size(rmw->getValOperand()->getType())}};
+  if (auto* cas = dyn_cast<AtomicCmpXchgInst>(&i))
+    return {{SiteClass::Atomic, size(cas->getNewValOperand()->getType())}};
+  if (isa<FenceInst>(i)) return {{SiteClass::Fence}};
+  if (isa<BranchInst>(i)) return {{SiteClass::Branch}};
+  if (auto* memory = dyn_cast<MemIntrinsic>(&i)) {
+    auto* length = dyn_cast<ConstantInt>(memory->getLength());
+    return {{SiteClass::Write, length == nullptr ? 0 : length->getZExtValue()}};
+  }
+  if (auto* intrinsic = dyn_cast<IntrinsicInst>(&i)) {
+    if (auto kind = persistKind(*intrinsic)) return {{classOf(*kind)}};
+    if (auto lanes = laneAccess(*intrinsic)) return {{lanes->load ? SiteClass::Read : SiteClass::Write}};
+    switch (intrinsic->getIntrinsicID()) {
+      case Intrinsic::x86_directstore32:
+      case Intrinsic::x86_directstore64:
+      case Intrinsic::x86_movdir64b:
+      case Intrinsic::masked_compressstore:
+        return {{SiteClass::Write}};
+      case Intrinsic::masked_expandload:
+        return {{SiteClass::Read}};
+      default:
+        return {};
+    }
+  }
+  auto* call = dyn_cast<CallBase>(&i);
+  if (call == nullptr) return {};
+  if (isa<InlineAsm>(call->getCalledOperand())) {
+    AsmMeaning meaning = readAssembly(*call);
+    std::vector<Access> result;
+    if (meaning.clientRequest) result.push_back({SiteClass::Request});
+    for (const AsmEffect& e : meaning.effects) result.push_back({classOf(e.kind), e.count >= 0 ? 0 : e.size});
+    return result;
+  }
+  if (auto libc = libcFunction(*call)) return {{classOf(libc->kind)}};
+  return {};
+}
+
+}  // namespace blackout
