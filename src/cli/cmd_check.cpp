@@ -92,6 +92,8 @@ Result<Plan> planOf(const Options& options) {
   return plan;
 }
 
+bool jsonToStandardOutput(const Plan& plan) { return plan.json && plan.json->isStandardOutput(); }
+
 // With `--json -` standard output is the report's alone: what the program prints goes to standard error.
 class ProgramOutput {
  public:
@@ -179,7 +181,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
 
   Result<Recording> recording;
   if (recorded) {
-    ProgramOutput redirected(plan->json && plan->json->isStandardOutput());
+    ProgramOutput redirected(jsonToStandardOutput(*plan));
     recording = record(options.record);
     if (!recording) return tl::unexpected(recording.error());
   }

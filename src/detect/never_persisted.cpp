@@ -88,12 +88,9 @@ class Search {
         case EventKind::OpEnd:
           operationEnds(n, operations_[e.thread]);
           break;
-        case EventKind::Map: {
-          std::uint64_t length = 0;
-          std::memcpy(&length, trace_.payload(n).data() + 8, sizeof length);
-          mappings_.map(e.addr, e.addr + length);
+        case EventKind::Map:
+          mappings_.map(e.addr, e.addr + lengthOfMap(trace_, n));
           break;
-        }
         case EventKind::Unmap:
           unmapped(n, e);
           break;
@@ -113,17 +110,44 @@ class Search {
   };
 
   void operationEnds(EventNo n, OpenOperation& op) {
-    if (op.depth == 0 || --op.depth > 0) return;
+    if (op.depth == 0) return;
+    --op.depth;
+    if (op.depth > 0) return;
     for (StoreNo s : op.stores) judge({s, Moment::OperationEnd, n, op.begin});
     op.stores.clear();
+  }
+
+  static std::uint64_t lengthOfMap(const Trace& trace, EventNo n) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, trace.payload(n).data() + 8, sizeof length);
+    return length;
+  }
+
+  // mremap is an unmapping and a mapping, and the program goes on with the same bytes: where the thread's next
+  // event maps them again they are not out of reach. kNever if it does not.
+  EventNo mappedAgain(EventNo n) const {
+    constexpr int kFar = 1000;  // other threads' events in between
+    EventNo m = trace_.next(n);
+    for (int i = 0; i < kFar && m < trace_.end(); ++i, m = trace_.next(m)) {
+      if (trace_[m].thread != trace_[n].thread || kindOf(trace_[m]) == EventKind::Unmap) continue;
+      return kindOf(trace_[m]) == EventKind::Map ? m : kNever;
+    }
+    return kNever;
   }
 
   void unmapped(EventNo n, const Event& e) {
     if (e.value == 0) return;
     mappings_.unmap(e.addr, e.addr + e.value);
+    PmAddr backBegin = 0;
+    PmAddr backEnd = 0;
+    if (EventNo again = mappedAgain(n); again != kNever) {
+      backBegin = trace_[again].addr;
+      backEnd = backBegin + lengthOfMap(trace_, again);
+    }
     auto it = std::lower_bound(lines_.begin(), lines_.end(), std::pair{lineOf(e.addr), LineId{0}});
     for (; it != lines_.end() && addressOf(it->first) < e.addr + e.value; ++it) {
       if (mappings_.mapped(it->first)) continue;
+      if (addressOf(it->first) < backEnd && addressOf(it->first) + BLACKOUT_LINE > backBegin) continue;
       for (StoreNo s : index_.history(it->second)) {
         if (stores_[s].event > n) break;
         judge({s, Moment::Unmap, n, 0});
@@ -272,6 +296,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
     addExample(f, affected(trace, e.addr, size, e));
   }
   std::vector<Finding> out;
+  out.reserve(found.size());
   for (auto& [key, f] : found) out.push_back(std::move(f));
   return out;
 }

@@ -30,6 +30,7 @@ std::vector<Finding> perSite(const DetectInput& input, EventKind kind, AccessCla
     if (kind == EventKind::StoreOutside) addExample(f, affected(trace, e.addr, bytesOf(e), e));
   }
   std::vector<Finding> out;
+  out.reserve(found.size());
   for (auto& [key, f] : found) out.push_back(std::move(f));
   return out;
 }

@@ -56,6 +56,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
     addExample(f, affected(trace, e.addr, bytesOf(e), e));
   }
   std::vector<Finding> out;
+  out.reserve(found.size());
   for (auto& [key, f] : found) out.push_back(std::move(f));
   return out;
 }

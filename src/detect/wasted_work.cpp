@@ -34,6 +34,7 @@ std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKi
     if (flush) addExample(f, affected(trace, addressOf(lineOf(e.addr)), BLACKOUT_LINE, e));
   }
   std::vector<Finding> out;
+  out.reserve(found.size());
   for (auto& [key, f] : found) out.push_back(std::move(f));
   return out;
 }

@@ -123,6 +123,7 @@ Version Cursor::leastVersion(LineId id) const {
 
 std::vector<LineNo> Cursor::openLines() const {
   std::vector<LineNo> out;
+  out.reserve(open_.size());
   for (LineId id : open_) out.push_back(index_->lineNo(id));
   std::sort(out.begin(), out.end());
   return out;

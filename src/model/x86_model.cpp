@@ -113,12 +113,12 @@ void X86Model::fence(EventNo n, const Event& e, Histories& histories) {
   t.stored = false;
 }
 
-// A flush and fence of the range alone: what the thread has pending elsewhere stays pending. A
-// trace without the call's start gets the benefit of the doubt: all stores before its return.
+// A flush and fence of the range alone: what the thread has pending elsewhere stays pending. One call
+// may end in several events, one per mapping in its range, so a start serves until the next one. A
+// trace without starts gets the benefit of the doubt: all stores before the return.
 void X86Model::sync(EventNo n, const Event& e, Histories& histories) {
   ThreadState& t = thread(e);
   StoreNo bound = t.syncStart == kNoStore ? storeCount_ : t.syncStart;
-  t.syncStart = kNoStore;
   PmAddr begin = kindOf(e) == EventKind::Fsync ? pmAddr(fileOf(e.addr), 0) : e.addr;
   std::uint64_t size = kindOf(e) == EventKind::Fsync ? BLACKOUT_MAX_FILE_SIZE : e.value;
   // A range ends with its file, whatever a foreign tracer wrote.

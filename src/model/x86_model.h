@@ -22,7 +22,7 @@ class X86Model : public PersistencyModel {
   struct ThreadState {
     std::vector<PendingFlush> pending;  // clwb and clflushopt since its last fence, one per line
     std::vector<StoreNo> nt;            // its non-temporal stores since its last fence
-    StoreNo syncStart = kNoStore;       // stores below it precede the msync or fsync in progress
+    StoreNo syncStart = kNoStore;       // stores below it precede its last msync or fsync
     // Since its last fence, for the question whether a fence had anything to do:
     bool flushed = false;
     bool stored = false;

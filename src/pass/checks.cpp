@@ -12,18 +12,23 @@ using namespace llvm;
 
 namespace blackout {
 
-bool cannotBePm(const Value* pointer) {
-  const Value* object = getUnderlyingObject(pointer, 0);
-  if (isa<AllocaInst>(object)) return true;
-  if (const auto* argument = dyn_cast<Argument>(object);
-      argument != nullptr && (argument->hasPassPointeeByValueCopyAttr() || argument->hasSwiftErrorAttr()))
-    return true;
+static bool objectCannotBePm(const Value* object) {
+  if (isa<AllocaInst>(object) || isa<Function>(object)) return true;
+  if (const auto* argument = dyn_cast<Argument>(object))
+    return argument->hasPassPointeeByValueCopyAttr() || argument->hasSwiftErrorAttr();
   if (const auto* global = dyn_cast<GlobalVariable>(object)) return global->isThreadLocal() || global->isConstant();
   if (const auto* call = dyn_cast<IntrinsicInst>(object))
     return call->getIntrinsicID() == Intrinsic::threadlocal_address;
-  if (isa<Function>(object)) return true;
+  return false;
+}
+
+bool cannotBePm(const Value* pointer) {
   // Accesses of other address spaces (fs:, gs:) are relative to a segment.
-  return pointer->getType()->getPointerAddressSpace() != 0;
+  if (pointer->getType()->getPointerAddressSpace() != 0) return true;
+  // Through phis and selects: a loop over an array on the stack.
+  SmallVector<const Value*, 4> objects;
+  getUnderlyingObjects(pointer, objects, nullptr, 0);
+  return all_of(objects, objectCannotBePm);
 }
 
 bool mayMapMemory(const Instruction& i) {

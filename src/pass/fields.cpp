@@ -193,47 +193,56 @@ const DICompositeType* Fields::byVariable(const Value* pointer) const {
   return isStruct(type) ? cast<DICompositeType>(type) : nullptr;
 }
 
-// The struct of getelementptr %struct.T, p, 0, k; array elements on top of it count as the array.
-const DICompositeType* Fields::byAddress(const Value* pointer, std::uint64_t& offset) const {
-  const auto* gep = dyn_cast_or_null<GEPOperator>(pointer);
-  bool decayed = false;  // p + i: only if p is an array
-  while (gep != nullptr && !isa<StructType>(gep->getSourceElementType())) {
-    bool array = isa<ArrayType>(gep->getSourceElementType());
-    if (decayed && !array) return nullptr;
-    decayed = !array;
-    gep = dyn_cast<GEPOperator>(gep->getPointerOperand());
-  }
-  if (gep == nullptr) return nullptr;
-  auto* type = cast<StructType>(gep->getSourceElementType());
-  if (!type->hasName() || gep->getNumIndices() < 2) return nullptr;
-  StringRef name = type->getName();
+// A type of IR by its name: "T.123" is another type of the same name, or another instance of a template,
+// "T.base" is T without its tail padding.
+const DICompositeType* Fields::byIrType(const StructType& type, const Value* pointer) const {
+  if (!type.hasName()) return nullptr;
+  StringRef name = type.getName();
   if (!name.consume_front("struct.") && !name.consume_front("class.")) return nullptr;
-  // "T.123" is another type of the same name, or another instance of a template.
   std::size_t dot = name.rfind('.');
-  bool renamed = dot != StringRef::npos && dot + 1 < name.size() && all_of(name.drop_front(dot + 1), isDigit);
-  if (renamed) name = name.take_front(dot);
-  bool tailless = name.consume_back(".base");  // T without its tail padding
-
-  const DataLayout& dl = module_.getDataLayout();
-  SmallVector<Value*, 4> indices;
-  for (auto it = gep->idx_begin(); it != gep->idx_end(); ++it) indices.push_back(it->get());
-  // Which element of an array doesn't matter.
-  indices[0] = Constant::getNullValue(indices[0]->getType());
-  for (Value*& index : indices)
-    if (!isa<ConstantInt>(index)) index = Constant::getNullValue(index->getType());
-  // The access must be to what the address leads to, not to something behind a cast of it.
-  if (decayed && !GetElementPtrInst::getIndexedType(type, indices)->isArrayTy()) return nullptr;
-  offset = static_cast<std::uint64_t>(dl.getIndexedOffsetInType(type, indices));
-
+  if (dot != StringRef::npos && dot + 1 < name.size() && all_of(name.drop_front(dot + 1), isDigit))
+    name = name.take_front(dot);
+  bool tailless = name.consume_back(".base");
   auto fits = [&](const DICompositeType* t) {
-    return t != nullptr && (tailless || t->getSizeInBits() / 8 == dl.getTypeAllocSize(type));
+    return t != nullptr && (tailless || t->getSizeInBits() / 8 ==
+                                            module_.getDataLayout().getTypeAllocSize(const_cast<StructType*>(&type)));
   };
   auto found = irNames_.find(name);
   if (found == irNames_.end()) return nullptr;
   if (found->second != nullptr) return fits(found->second) ? found->second : nullptr;
-  const DICompositeType* variable = byVariable(gep->getPointerOperand());
-  if (variable == nullptr || !fits(variable)) return nullptr;
+  const DICompositeType* variable = byVariable(pointer);
+  if (!fits(variable)) return nullptr;
   return withoutTemplateArguments(withScopes(*variable, nameOf(*variable))) == name ? variable : nullptr;
+}
+
+// The struct of getelementptr %struct.T, p, 0, k. Array elements on top of it count as the array, members
+// of an anonymous struct as members of the one around.
+const DICompositeType* Fields::byAddress(const Value* pointer, std::uint64_t& offset) const {
+  const DataLayout& dl = module_.getDataLayout();
+  offset = 0;
+  bool decayed = false;  // p + i: only if p is an array
+  for (const auto* gep = dyn_cast_or_null<GEPOperator>(pointer); gep != nullptr;
+       gep = dyn_cast<GEPOperator>(gep->getPointerOperand())) {
+    auto* type = dyn_cast<StructType>(gep->getSourceElementType());
+    if (type == nullptr) {
+      bool array = isa<ArrayType>(gep->getSourceElementType());
+      if ((decayed && !array) || offset != 0) return nullptr;
+      decayed = !array;
+      continue;
+    }
+    if (gep->getNumIndices() < 2) return nullptr;
+    SmallVector<Value*, 4> indices(gep->idx_begin(), gep->idx_end());
+    // Which element of an array doesn't matter.
+    indices[0] = Constant::getNullValue(indices[0]->getType());
+    for (Value*& index : indices)
+      if (!isa<ConstantInt>(index)) index = Constant::getNullValue(index->getType());
+    if (decayed && !GetElementPtrInst::getIndexedType(type, indices)->isArrayTy()) return nullptr;
+    offset += static_cast<std::uint64_t>(dl.getIndexedOffsetInType(type, indices));
+    decayed = false;
+    if (type->hasName() && type->getName().starts_with("struct.anon")) continue;
+    return byIrType(*type, gep->getPointerOperand());
+  }
+  return nullptr;
 }
 
 std::string Fields::nameOf(const Instruction& i, const Value* pointer, std::uint64_t size) const {

@@ -9,6 +9,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
@@ -25,6 +26,7 @@ class Fields {
   using Types = llvm::StringMap<const llvm::DICompositeType*>;  // null for a name that two types share
   const llvm::DICompositeType* byTbaa(const llvm::Instruction& i, std::uint64_t& offset) const;
   const llvm::DICompositeType* byAddress(const llvm::Value* pointer, std::uint64_t& offset) const;
+  const llvm::DICompositeType* byIrType(const llvm::StructType& type, const llvm::Value* pointer) const;
   const llvm::DICompositeType* byVariable(const llvm::Value* pointer) const;
   std::string memberAt(const llvm::DICompositeType& type, std::uint64_t offset, std::uint64_t size) const;
   std::string nameOf(const llvm::DICompositeType& type) const;

@@ -1,7 +1,7 @@
 #include "pass/instrument.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -9,6 +9,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/ValueHandle.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "pass/assembly.h"
 #include "pass/calls.h"
@@ -277,10 +278,7 @@ class Instrumenter {
       work.push_back([this, &assembly] { answerRequest(cast<CallInst>(assembly)); });
       return;
     }
-    // The self-check of a recording would find the bytes, but not the place.
-    if (meaning.unresolved)
-      m_.getContext().diagnose(DiagnosticInfoInlineAsm(
-          assembly, "blackout: can't tell which memory this assembly writes or flushes; it is not recorded", DS_Note));
+    if (meaning.unresolved) warn(assembly);
     // What follows an asm goto, or an asm that unwinds, has no one place.
     if (meaning.effects.empty() || !isa<CallInst>(assembly)) return;
     // The accesses of one string are bracketed together; their events follow in its order.
@@ -300,6 +298,14 @@ class Instrumenter {
       steps.push_back(s);
     }
     work.push_back([this, &assembly, steps] { bracketAssembly(assembly, steps); });
+  }
+
+  // The self-check of a recording would find the bytes, but not the place. Not a warning of the compiler's:
+  // it would stop builds with -Werror.
+  static void warn(const CallBase& assembly) {
+    if (const DILocation* loc = assembly.getDebugLoc().get())
+      errs() << loc->getFilename() << ':' << loc->getLine() << ':' << loc->getColumn() << ": ";
+    errs() << "note: blackout: can't tell which memory this assembly writes or flushes; it is not recorded\n";
   }
 
   // One effect, with what was computed for it in front of the assembly. The pointer may be a load, which gets a

@@ -2,6 +2,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
+#include "pass/checks.h"
 
 using namespace llvm;
 
@@ -39,12 +40,23 @@ TbaaMember tbaaMemberOf(const Instruction& i) {
   return {name->getString().str(), offset->getZExtValue()};
 }
 
+// Local variables, which are all in memory here: they have no site. Locked instructions have one on any memory.
+static bool isLocal(const Instruction& i) {
+  if (const auto* load = dyn_cast<LoadInst>(&i)) return cannotBePm(load->getPointerOperand());
+  if (const auto* store = dyn_cast<StoreInst>(&i))
+    return !isLockedStore(*store) && cannotBePm(store->getPointerOperand());
+  if (const auto* copy = dyn_cast<MemTransferInst>(&i))
+    return cannotBePm(copy->getRawDest()) && cannotBePm(copy->getRawSource());
+  if (const auto* set = dyn_cast<MemSetInst>(&i)) return cannotBePm(set->getRawDest());
+  return false;
+}
+
 void Originals::collect(Module& m) {
   const DataLayout& dl = m.getDataLayout();
   for (Function& f : m)
     for (Instruction& i : instructions(f)) {
       const DILocation* loc = i.getDebugLoc().get();
-      if (loc == nullptr) continue;
+      if (loc == nullptr || isLocal(i)) continue;
       for (const Access& a : accessesOf(i, dl)) {
         SourcePlace place = placeOf(*loc);
         byFunction_[place.function].insert({place, a.cls, a.size, tbaaMemberOf(i)});

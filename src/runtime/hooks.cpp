@@ -41,6 +41,11 @@ void nestedAccess() {
 void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, uint32_t where, bool joined) {
   auto a = reinterpret_cast<uintptr_t>(p);
   const auto* from = static_cast<const uint8_t*>(bytes);
+  if (joined) {
+    // Two halves that persist together, unless one of them is outside the file.
+    const Region* r = findRegion(p);
+    joined = r != nullptr && (pmAddressOf(*r, a) & (BLACKOUT_MAX_FILE_SIZE - 1)) + size <= header->files[r->file].size;
+  }
   while (size > 0) {
     const Region* r = findRegion(reinterpret_cast<void*>(a));
     size_t len = 8 - (a & 7);

@@ -1,5 +1,5 @@
-// Mappings: a pool file mapped shared is PM. It is placed where it is in every run, unless the program
-// insists on an address. msync and fsync are events; the private copy itself is never forced to disk.
+// Mappings: a pool file mapped shared is PM. Without a wish of the
+// program's it is placed where it is in every run. msync and fsync are events; the private copy itself is never forced to disk.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,10 +52,10 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
   void* r = MAP_FAILED;
-  if (fixed) {
+  if (at != nullptr || fixed) {
+    // A hint is taken too: programs with pointers inside their pools depend on it.
     r = plainMap(at, size, prot, flags, fd, offset);
   } else {
-    // A hint is only that: our place is the same in every run.
     for (int attempt = 0; attempt < 16 && r == MAP_FAILED; ++attempt) {
       r = plainMap(reinterpret_cast<void*>(placeForMapping(size)), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
       if (r == MAP_FAILED && errno != EEXIST) return r;

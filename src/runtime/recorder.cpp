@@ -29,6 +29,8 @@ int traceFd = -1;
 uint8_t* traceBase = nullptr;   // of the reservation; the header lies first
 uint64_t mappedEnd = 0;         // bytes of the file that this process has mapped
 constexpr uint64_t kReservation = uint64_t{1} << 38;
+// Behind the pools (regions.h), where programs that insist on an address do not ask for one.
+constexpr uintptr_t kTraceBase = 0x310000000000;
 constexpr uint64_t kFirstChunk = uint64_t{4} << 20;
 constexpr uint64_t kLargestChunk = uint64_t{64} << 20;
 bool full = false;  // no more room: nothing is appended any more
@@ -129,7 +131,10 @@ bool attach() {
   struct stat st;
   if (traceFd < 0 || syscall(SYS_fstat, traceFd, &st) != 0 || st.st_size < off_t(BLACKOUT_HEADER_SIZE))
     stop("the trace can't be opened; run the program with 'blackout check' or 'blackout record':", options.trace, 2);
-  traceBase = static_cast<uint8_t*>(rawMmap(nullptr, kReservation, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  traceBase = static_cast<uint8_t*>(
+      rawMmap(reinterpret_cast<void*>(kTraceBase), kReservation, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0));
+  if (traceBase == MAP_FAILED) traceBase = static_cast<uint8_t*>(rawMmap(nullptr, kReservation, PROT_NONE, flags, -1, 0));
   if (traceBase == MAP_FAILED) stop("no address space for the trace", nullptr, 3);
   if (!grow(uint64_t(st.st_size))) stop("no room on the disk for the trace:", options.trace, 3);
   auto* h = reinterpret_cast<blackout_trace_header*>(traceBase);
@@ -313,7 +318,8 @@ uint32_t whereOf(blackout_site* site, const Stack& stack) {
   hash ^= hash >> 29;
   if (hash == 0) hash = 1;
   if (__builtin_expect(whereTable == nullptr, 0)) {
-    void* p = rawMmap(nullptr, kWhereSlots * sizeof(WhereSlot), PROT_READ | PROT_WRITE,
+    // A hint only, beside the trace.
+    void* p = rawMmap(traceBase + kReservation, kWhereSlots * sizeof(WhereSlot), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return 0;
     whereTable = static_cast<WhereSlot*>(p);

@@ -219,6 +219,23 @@ TEST(NeverPersisted, StillMappedElsewhere) {
   expectNothing(p, kDetector);
 }
 
+TEST(NeverPersisted, RemappedMemoryIsStillInReach) {
+  JudgedProgram p;
+  p.map(0, 4096, 0x10000);
+  p.store(1, 0, 1);
+  p.range(EventKind::Unmap, 1, 0, 4096);  // mremap
+  p.map(0, 8192, 0x20000);
+  p.persist(0);
+  expectNothing(p, kDetector);
+  JudgedProgram never;
+  never.map(0, 4096, 0x10000);
+  never.store(1, 0, 1);
+  never.range(EventKind::Unmap, 1, 0, 4096);
+  never.map(0, 8192, 0x20000);
+  ASSERT_EQ(never.found(kDetector).size(), 1U);
+  EXPECT_EQ(never.found(kDetector)[0].places[1].label, "the program ends here");
+}
+
 TEST(NeverPersisted, FreedMemoryDoesNotMatter) {
   JudgedProgram p;
   p.store(1, 0, 1, 8);

@@ -34,9 +34,9 @@ struct Promise {
 
 struct Thread {
   std::vector<Promise> flushes;
-  std::vector<Promise> buffered;  // non-temporal
-  bool syncing = false;
-  std::map<LineNo, unsigned> syncable;  // when the call began
+  std::vector<Promise> buffered;        // non-temporal
+  bool syncing = false;                 // has called msync or fsync
+  std::map<LineNo, unsigned> syncable;  // when the last call began
 };
 
 class Machine {
@@ -245,7 +245,6 @@ class Machine {
       case EventKind::Msync:
       case EventKind::Fsync: {
         std::map<LineNo, unsigned> bits = t.syncing ? t.syncable : syncableNow(t);
-        t.syncing = false;
         for (const auto& [number, arrived] : bits) {
           bool whole = kindOf(e) == EventKind::Fsync && number / ((std::uint64_t{1} << 40) / 64) == f;
           bool inside = kindOf(e) == EventKind::Msync && (number + 1) * 64 > e.addr && number * 64 < e.addr + e.value;

@@ -391,12 +391,27 @@ TEST(Litmus, FsyncCoversTheFileAndOwnNonTemporalStores) {
   expectAtEnd(p, {A, B, C}, {{1, 1, 0}, {1, 1, 1}});
 }
 
-TEST(Litmus, ASyncStartServesOneSync) {
+TEST(Litmus, ASyncStartServesUntilTheNext) {
   TinyProgram p;
-  p.event(EventKind::SyncStart, 1);
-  p.range(EventKind::Fsync, 1, 0, 0);
   p.store(1, A, 1);
+  p.store(1, C, 1);
   p.event(EventKind::SyncStart, 1);
+  p.store(2, C, 2);
+  p.range(EventKind::Msync, 1, A, 64);  // one call over two mappings
+  p.range(EventKind::Msync, 1, C, 64);
+  expectAtEnd(p, {A, C}, {{1, 1}, {1, 2}});
+  TinyProgram again;
+  again.event(EventKind::SyncStart, 1);
+  again.range(EventKind::Fsync, 1, 0, 0);
+  again.store(1, A, 1);
+  again.event(EventKind::SyncStart, 1);
+  again.range(EventKind::Fsync, 1, 0, 0);
+  expectAtEnd(again, {A}, {{1}});
+}
+
+TEST(Litmus, ASyncWithoutAStartCoversWhatCameBefore) {
+  TinyProgram p;
+  p.store(1, A, 1);
   p.range(EventKind::Fsync, 1, 0, 0);
   expectAtEnd(p, {A}, {{1}});
 }
