@@ -25,17 +25,21 @@ bool isOf(AccessClass wanted, const Event& e) {
 
 }  // namespace
 
-StoreNo executionOf(const Index& index, StoreNo s) {
+std::vector<StoreNo> executionsOf(const Index& index) {
   auto stores = index.stores();
   const Trace& trace = index.trace();
-  while (s > 0) {
+  std::vector<StoreNo> first(stores.size());
+  for (StoreNo s = 0; s < stores.size(); ++s) {
+    first[s] = s;
+    if (s == 0) continue;
     // The last event of the store before; the slot before this one might be some other event's payload.
     EventNo last = stores[s - 1].event;
     if ((trace[last].len & BLACKOUT_JOINED) != 0) ++last;
-    if (last + 1 != stores[s].event || (trace[last].len & BLACKOUT_WIDE) == 0) break;
-    --s;
+    if (last + 1 == stores[s].event && (trace[last].len & BLACKOUT_WIDE) != 0 &&
+        trace[last].thread == trace[last + 1].thread)
+      first[s] = first[s - 1];
   }
-  return s;
+  return first;
 }
 
 Executions::Executions(const Trace& trace, const Regions& regions, AccessClass wanted) {
@@ -82,8 +86,15 @@ AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, cons
   return out;
 }
 
-void addExample(Finding& finding, AffectedBytes example) {
+void addExample(Finding& finding, AffectedBytes example, bool furtherPiece) {
   auto& examples = finding.examples;
+  if (furtherPiece && !examples.empty()) {
+    AffectedBytes& last = examples.back();
+    if (last.file == example.file && last.offset + last.size == example.offset) {
+      last.size += example.size;
+      return;
+    }
+  }
   if (examples.size() < kMaxExamples && std::find(examples.begin(), examples.end(), example) == examples.end())
     examples.push_back(std::move(example));
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "detect/relevance.h"
 #include "findings/finding.h"
@@ -21,8 +22,8 @@ struct SiteKey {
 };
 SiteKey siteKey(const Trace& trace, const Event& e);
 
-// The pieces of a wide store are one execution of their instruction: gives its first piece.
-StoreNo executionOf(const Index& index, StoreNo s);
+// The pieces of a wide store are one execution of their instruction: for each store, its first piece.
+std::vector<StoreNo> executionsOf(const Index& index);
 
 enum class AccessClass { Store, Flush, Fence };
 
@@ -41,7 +42,8 @@ NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n);
 
 AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e);
 
-// Adds an example unless there are enough or it is there already.
-void addExample(Finding& finding, AffectedBytes example);
+// Adds an example unless there are enough or it is there already. A further piece of the last one's store
+// makes that one longer.
+void addExample(Finding& finding, AffectedBytes example, bool furtherPiece = false);
 
 }  // namespace blackout

@@ -1,7 +1,8 @@
 // Stores that are not durable when it counts: when the operation that made them ends (it has
 // acknowledged them), when their memory is unmapped (nobody can flush it any more), and when the program
 // ends. Each store is judged once, at the first of these moments that finds it wanting, and only if some
-// byte of it is still visible then: what a later store replaced is that store's matter.
+// byte of it is still visible then: what a later store replaced is that store's matter. A store that
+// changes nothing can be lost and nobody will know, so it neither is a suspect nor replaces one.
 //
 // Operations of one thread may be nested; the outermost one is what its caller waits for, so
 // that one's end counts.
@@ -63,7 +64,8 @@ class Search {
         stores_(input.index.stores()),
         regions_(input.trace),
         relevance_(input.index),
-        judged_(stores_.size()) {
+        judged_(stores_.size()),
+        changed_(changes(input.index)) {
     for (LineId id = 0; id < index_.lineCount(); ++id)
       if (!index_.history(id).empty()) lines_.push_back({index_.lineNo(id), id});
     std::sort(lines_.begin(), lines_.end());
@@ -169,14 +171,41 @@ class Search {
     LineId id = stores_[s].line;
     auto history = index_.history(id);
     auto number = static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), s) - history.begin());
-    auto maskOf = [](const LineStore& store) {
-      return (store.size == 16 ? 0xffffULL : (1ULL << store.size) - 1) << store.offset;
-    };
-    std::uint64_t left = maskOf(index_.lineStore(id, number));
+    std::uint64_t left = changed_[s];
     left &= ~relevance_.irrelevant(index_.lineNo(id), stores_[s].event, at);
     for (std::uint32_t i = number + 1; left != 0 && i < history.size() && stores_[history[i]].event < at; ++i)
-      left &= ~maskOf(index_.lineStore(id, i));
+      left &= ~changed_[history[i]];
     return left != 0;
+  }
+
+  // For each store, the bytes of its line that it gave another value.
+  static std::vector<std::uint64_t> changes(const Index& index) {
+    auto stores = index.stores();
+    std::vector<std::uint64_t> changed(stores.size());
+    for (LineId id = 0; id < index.lineCount(); ++id) {
+      LineNo line = index.lineNo(id);
+      bool zeroed = !index.files().zeroRanges(fileOf(addressOf(line))).empty();
+      LineBytes bytes;
+      index.files().initialBytes(line, bytes);
+      auto history = index.history(id);
+      EventNo last = 0;
+      for (std::uint32_t i = 0; i < history.size(); ++i) {
+        EventNo event = stores[history[i]].event;
+        if (zeroed) {
+          std::uint64_t mask = index.files().zeroedMask(line, last, event);
+          for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+            if ((mask >> b) & 1) bytes[b] = std::byte{0};
+          last = event;
+        }
+        LineStore store = index.lineStore(id, i);
+        const auto* value = reinterpret_cast<const std::byte*>(store.value);
+        for (unsigned b = 0; b < store.size; ++b) {
+          if (bytes[store.offset + b] != value[b]) changed[history[i]] |= 1ULL << (store.offset + b);
+          bytes[store.offset + b] = value[b];
+        }
+      }
+    }
+    return changed;
   }
 
   const Trace& trace_;
@@ -185,6 +214,7 @@ class Search {
   Regions regions_;
   Relevance relevance_;
   std::vector<bool> judged_;
+  std::vector<std::uint64_t> changed_;
   std::vector<std::pair<LineNo, LineId>> lines_;
   std::map<ThreadNo, OpenOperation> operations_;
   Mappings mappings_;
@@ -256,6 +286,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
     withFences = std::move(*built);
   }
 
+  std::vector<StoreNo> first = executionsOf(index);
   std::map<std::pair<SiteKey, Moment>, Finding> found;
   std::set<std::pair<StoreNo, Moment>> counted;  // executions: a wide store counts once
   for (const Suspect& s : suspects) {
@@ -269,8 +300,13 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
       const auto& all = flushes[lineOf(e.addr)];
       auto flush = std::upper_bound(all.begin(), all.end(), n);
       bool flushed = flush != all.end() && *flush < s.at;
-      std::string what = !place.type.empty() ? place.type : fmt::format("A store of {} bytes", bytesOf(e));
-      if (place.type.empty() && bytesOf(e) == 1) what = "A store of 1 byte";
+      std::uint64_t bytes = 0;
+      for (StoreNo piece = first[s.store]; piece < stores.size() && first[piece] == first[s.store]; ++piece) {
+        const Event& p = trace[stores[piece].event];
+        bytes += (p.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(p);
+      }
+      std::string what =
+          !place.type.empty() ? place.type : fmt::format("A store of {} byte{}", bytes, bytes == 1 ? "" : "s");
       f = makeFinding(FindingKind::NeverPersisted,
                       fmt::format("{} was not durable {}: {}.", what, momentText(trace, s),
                                   whatIsMissing(kindOf(e) == EventKind::StoreNt, flushed)));
@@ -291,9 +327,10 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
       if (std::find(f.evidence.begin(), f.evidence.end(), sentence) == f.evidence.end())
         f.evidence.emplace_back(sentence);
     }
-    if (counted.insert({executionOf(index, s.store), s.moment}).second) ++f.counts.times;
+    bool counts = counted.insert({first[s.store], s.moment}).second;
+    if (counts) ++f.counts.times;
     unsigned size = (e.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(e);
-    addExample(f, affected(trace, e.addr, size, e));
+    addExample(f, affected(trace, e.addr, size, e), !counts);
   }
   std::vector<Finding> out;
   out.reserve(found.size());

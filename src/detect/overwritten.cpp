@@ -17,6 +17,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
   Executions executions(trace, regions, AccessClass::Store);
 
   std::map<StoreNo, StoreNo> overwritten;  // each with the store that replaced it first
+  std::vector<StoreNo> first = executionsOf(index);
   for (LineId id = 0; id < index.lineCount(); ++id) {
     std::array<StoreNo, BLACKOUT_LINE> last;  // the store whose byte is visible
     last.fill(kNoStore);
@@ -32,7 +33,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
         if (stores[old].guaranteedAt <= at || !regions.contains(stores[old].event)) continue;
         if ((relevance.irrelevant(index.lineNo(id), stores[old].event, at) >> b) & 1) continue;
         judged = old;
-        if (executionOf(index, old) != executionOf(index, s.store)) overwritten.try_emplace(old, s.store);
+        if (first[old] != first[s.store]) overwritten.try_emplace(old, s.store);
       }
     }
   }
@@ -52,7 +53,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
       f.places.push_back(placeOfEvent(trace, "overwritten here", stores[by].event));
       f.counts.of = executions.of(key);
     }
-    if (counted.insert(executionOf(index, old)).second) ++f.counts.times;
+    if (counted.insert(first[old]).second) ++f.counts.times;
     addExample(f, affected(trace, e.addr, bytesOf(e), e));
   }
   std::vector<Finding> out;

@@ -19,9 +19,6 @@ namespace blackout {
 
 namespace {
 
-// A trace refers to sites and wheres by numbers that its writer hands out one by one, so a
-// number far beyond the count so far is damage, and the tables stay as small as the file.
-constexpr std::size_t kMaxStride = 1 << 16;
 constexpr std::size_t kMaxPathLength = 4096;
 
 // Reads the fields of a payload in order; every read is bounded, and the first one that
@@ -209,7 +206,9 @@ Result<void> Trace::load() {
     return fail(fmt::format("{}: a trace of format version {}, this is version {}; record it again", name_,
                             header_->version, BLACKOUT_TRACE_VERSION));
   if (header_->header_size != BLACKOUT_HEADER_SIZE || header_->event_size != sizeof(Event) ||
-      (header_->state != BLACKOUT_RECORDING && header_->state != BLACKOUT_SEALED))
+      (header_->state != BLACKOUT_RECORDING && header_->state != BLACKOUT_SEALED) ||
+      // Only a sealed trace has a checksum: one that lost its state must not pass for a growing one.
+      (header_->state == BLACKOUT_RECORDING && header_->checksum != 0))
     return fail(fmt::format("{}: the trace's header is damaged; record it again", name_));
   // A growing trace: all bytes before `committed` were written before it was raised.
   std::uint64_t committed = __atomic_load_n(&header_->committed, __ATOMIC_ACQUIRE);
@@ -274,8 +273,6 @@ Result<void> Trace::checkPiece(EventNo n) const {
         other->addr != e.addr + 8 || other->thread != e.thread || (other->len & BLACKOUT_JOINED) != 0)
       return damaged(n, "half of a 16-byte store");
   }
-  if ((e.len & BLACKOUT_WIDE) != 0 && (n + 1 >= end_ || events_[n + 1].kind != e.kind || events_[n + 1].thread != e.thread))
-    return damaged(n, "a wide store without its next piece");
   return {};
 }
 
@@ -381,7 +378,9 @@ Result<void> Trace::readTable(EventNo n) {
     return {};
   }
   auto room = [&](auto& table) {
-    if (e.addr == 0 || e.addr > table.size() + kMaxStride) return false;
+    // Numbers are handed out one by one and a row takes two slots or more: a number beyond the slots
+    // is damage, and the tables stay as small as the file.
+    if (e.addr == 0 || e.addr > end_) return false;
     if (e.addr >= table.size()) table.resize(e.addr + 1);
     return true;
   };

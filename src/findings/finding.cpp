@@ -122,6 +122,7 @@ void sortFindings(std::vector<Finding>& findings) {
   // Keys are made once: a place's key has strings in it. The index keeps equals in their order.
   using Key = std::tuple<Severity, FindingKind, std::uint64_t, decltype(placeKey(findings.front())), std::size_t>;
   std::vector<Key> keys;
+  keys.reserve(findings.size());
   for (const Finding& f : findings) keys.emplace_back(f.severity, f.kind, ~f.counts.times, placeKey(f), keys.size());
   std::sort(keys.begin(), keys.end());
   std::vector<Finding> sorted;

@@ -21,8 +21,8 @@ constexpr ChoiceRow kChoices[] = {
    text,                                                       \
    help,                                                       \
    ready,                                                      \
-   +[](ModelOptions& o) { o.field = value; },                  \
-   +[](const ModelOptions& o) { return o.field == value; }},
+   +[](ModelOptions& o) { o.field = (value); },                \
+   +[](const ModelOptions& o) { return o.field == (value); }},
 #include "model/model_options.def"
 };
 

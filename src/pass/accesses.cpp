@@ -20,7 +20,13 @@ SiteClass classOf(blackout_site_kind kind) {
   llvm_unreachable("a kind that is not in the table");
 }
 
-bool isLockedStore(const StoreInst& s) { return s.getOrdering() == AtomicOrdering::SequentiallyConsistent; }
+bool isLockedStore(const StoreInst& s) {
+  if (s.getOrdering() == AtomicOrdering::SequentiallyConsistent) return true;
+  // Without AVX there is no other way to write 16 bytes at once than cmpxchg16b.
+  std::uint64_t size = s.getModule()->getDataLayout().getTypeStoreSize(s.getValueOperand()->getType());
+  return s.isAtomic() && size == 16 &&
+         !s.getFunction()->getFnAttribute("target-features").getValueAsString().contains("+avx");
+}
 
 std::optional<blackout_site_kind> persistKind(const IntrinsicInst& i) {
   switch (i.getIntrinsicID()) {
@@ -51,6 +57,32 @@ std::optional<LibcFunction> libcFunction(const CallBase& c) {
 #include "pass/libc_functions.def"
 #undef BLACKOUT_LIBC
   return std::nullopt;
+}
+
+std::optional<AtomicCall> atomicCall(const CallBase& c) {
+  const Function* callee = c.getCalledFunction();
+  if (callee == nullptr || !callee->isDeclaration()) return std::nullopt;
+  StringRef name = callee->getName();
+  if (!name.consume_front("__atomic_")) return std::nullopt;
+  AtomicCall a{BLACKOUT_SITE_Rmw, 0, 0};
+  // "store_16(p, ...)" has its size in its name, "store(16, p, ...)" as its first argument.
+  auto [operation, digits] = name.rsplit('_');
+  if (digits.getAsInteger(10, a.size)) {
+    operation = name;
+    const auto* size = c.arg_size() < 2 ? nullptr : dyn_cast<ConstantInt>(c.getArgOperand(0));
+    if (size == nullptr) return std::nullopt;
+    a.size = size->getZExtValue();
+    a.pointer = 1;
+  }
+  if (c.arg_size() <= a.pointer || !c.getArgOperand(a.pointer)->getType()->isPointerTy()) return std::nullopt;
+  if (operation == "load")
+    a.kind = BLACKOUT_SITE_Load;
+  else if (operation == "compare_exchange")
+    a.kind = BLACKOUT_SITE_CmpXchg;
+  else if (operation != "store" && operation != "exchange" && !operation.starts_with("fetch_") &&
+           !operation.ends_with("_fetch"))
+    return std::nullopt;
+  return a;
 }
 
 std::vector<Access> accessesOf(const Instruction& i, const DataLayout& dl) {
@@ -91,6 +123,7 @@ std::vector<Access> accessesOf(const Instruction& i, const DataLayout& dl) {
     for (const AsmEffect& e : meaning.effects) result.push_back({classOf(e.kind), e.count >= 0 ? 0 : e.size});
     return result;
   }
+  if (auto atomic = atomicCall(*call)) return {{classOf(atomic->kind), atomic->size}};
   if (auto libc = libcFunction(*call)) return {{classOf(libc->kind)}};
   return {};
 }

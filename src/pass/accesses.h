@@ -28,8 +28,16 @@ std::vector<Access> accessesOf(const llvm::Instruction& i, const llvm::DataLayou
 // The flush or fence that an intrinsic is.
 std::optional<blackout_site_kind> persistKind(const llvm::IntrinsicInst& i);
 
-// A store that x86 makes with xchg: a locked instruction.
+// A store that x86 makes with xchg or cmpxchg16b: a locked instruction.
 bool isLockedStore(const llvm::StoreInst& s);
+
+// An atomic that is a call into libatomic: one that is too wide or not aligned.
+struct AtomicCall {
+  blackout_site_kind kind;  // Load, Rmw or CmpXchg: libatomic stores with a locked instruction
+  unsigned pointer;         // number of the argument
+  std::uint64_t size;
+};
+std::optional<AtomicCall> atomicCall(const llvm::CallBase& c);
 
 // The runtime's version of a libc function that is called.
 struct LibcFunction {

@@ -141,6 +141,21 @@ std::string Fields::memberAt(const DICompositeType& type, std::uint64_t offset, 
   return "";
 }
 
+const DICompositeType* Fields::byTbaaName(StringRef name) const {
+  if (auto found = types_.find(name); found != types_.end()) return found->second;
+  // Types of anonymous namespaces have no identifier in debug info.
+  std::string readable = demangle(name);
+  StringRef plain(readable);
+  if (!plain.consume_front("typeinfo name for ")) return nullptr;
+  auto found = types_.find(plain);
+  return found == types_.end() ? nullptr : found->second;
+}
+
+std::string Fields::nameOf(const TbaaMember& member, std::uint64_t size) const {
+  const DICompositeType* type = member.structure.empty() ? nullptr : byTbaaName(member.structure);
+  return type == nullptr ? "" : memberAt(*type, member.offset, size);
+}
+
 // The struct of a struct-path TBAA tag: (base type, access type, offset).
 const DICompositeType* Fields::byTbaa(const Instruction& i, std::uint64_t& offset) const {
   const MDNode* tag = i.getMetadata(LLVMContext::MD_tbaa);
@@ -151,15 +166,7 @@ const DICompositeType* Fields::byTbaa(const Instruction& i, std::uint64_t& offse
   const auto* name = dyn_cast_or_null<MDString>(base->getOperand(0));
   if (name == nullptr) return nullptr;
   offset = at->getZExtValue();
-  if (!name->getString().empty()) {
-    if (auto found = types_.find(name->getString()); found != types_.end()) return found->second;
-    // Types of anonymous namespaces have no identifier in debug info.
-    std::string readable = demangle(name->getString());
-    StringRef plain(readable);
-    if (!plain.consume_front("typeinfo name for ")) return nullptr;
-    auto found = types_.find(plain);
-    return found == types_.end() ? nullptr : found->second;
-  }
+  if (!name->getString().empty()) return byTbaaName(name->getString());
   // C's anonymous structs have no name here: the one whose members stand at the same offsets.
   std::vector<std::uint64_t> offsets;
   for (unsigned n = 2; n < base->getNumOperands(); n += 2)
@@ -179,18 +186,31 @@ const DICompositeType* Fields::byTbaa(const Instruction& i, std::uint64_t& offse
   return result;
 }
 
-// The struct that a variable points to, at -O0: the pointer is loaded from the variable's slot.
+// The struct that a variable points to which holds the pointer: at -O0 the pointer is loaded from the
+// variable's slot, later it is the variable's value.
 const DICompositeType* Fields::byVariable(const Value* pointer) const {
-  const auto* load = dyn_cast<LoadInst>(pointer);
-  const auto* slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
-  if (slot == nullptr) return nullptr;
-  const DILocalVariable* variable = nullptr;
-  auto* value = const_cast<AllocaInst*>(slot);
-  for (DbgVariableRecord* r : findDVRDeclares(value)) variable = r->getVariable();
-  for (DbgDeclareInst* d : findDbgDeclares(value)) variable = d->getVariable();
-  if (variable == nullptr) return nullptr;
-  const DIType* type = strip(variable->getType(), 1);
-  return isStruct(type) ? cast<DICompositeType>(type) : nullptr;
+  SmallVector<const DILocalVariable*, 4> variables;
+  auto* value = const_cast<Value*>(pointer);
+  if (const auto* load = dyn_cast<LoadInst>(pointer))
+    if (auto* slot = dyn_cast<AllocaInst>(const_cast<Value*>(load->getPointerOperand()))) {
+      for (DbgVariableRecord* r : findDVRDeclares(slot)) variables.push_back(r->getVariable());
+      for (DbgDeclareInst* d : findDbgDeclares(slot)) variables.push_back(d->getVariable());
+    }
+  SmallVector<DbgValueInst*, 4> values;
+  SmallVector<DbgVariableRecord*, 4> records;
+  findDbgValues(values, value, &records);
+  for (DbgVariableRecord* r : records)
+    if (r->getExpression()->getNumElements() == 0) variables.push_back(r->getVariable());
+  for (DbgValueInst* v : values)
+    if (v->getExpression()->getNumElements() == 0) variables.push_back(v->getVariable());
+  const DICompositeType* result = nullptr;
+  for (const DILocalVariable* v : variables) {
+    const auto* type = dyn_cast_or_null<DICompositeType>(strip(v->getType(), 1));
+    if (!isStruct(type) || type == result) continue;
+    if (result != nullptr) return nullptr;  // a cast: which one it is can't be told
+    result = type;
+  }
+  return result;
 }
 
 // A type of IR by its name: "T.123" is another type of the same name, or another instance of a template,
@@ -224,6 +244,16 @@ const DICompositeType* Fields::byAddress(const Value* pointer, std::uint64_t& of
   for (const auto* gep = dyn_cast_or_null<GEPOperator>(pointer); gep != nullptr;
        gep = dyn_cast<GEPOperator>(gep->getPointerOperand())) {
     auto* type = dyn_cast<StructType>(gep->getSourceElementType());
+    if (gep->getSourceElementType()->isIntegerTy(8) && gep->hasAllConstantIndices()) {
+      // Optimised addresses are in bytes from a pointer, or from one element of many.
+      offset += cast<ConstantInt>(gep->idx_begin()->get())->getZExtValue();
+      const Value* from = gep->getPointerOperand();
+      const auto* element = dyn_cast<GEPOperator>(from);
+      if (element != nullptr && element->getNumIndices() == 1)
+        if (auto* of = dyn_cast<StructType>(element->getSourceElementType()))
+          return byIrType(*of, element->getPointerOperand());
+      return byVariable(from);
+    }
     if (type == nullptr) {
       bool array = isa<ArrayType>(gep->getSourceElementType());
       if ((decayed && !array) || offset != 0) return nullptr;

@@ -13,6 +13,7 @@
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "pass/originals.h"
 
 namespace blackout {
 
@@ -21,9 +22,11 @@ class Fields {
   explicit Fields(const llvm::Module& m);
   // Of the access `i` of `size` bytes (0: unknown) through `pointer`; empty if unknown.
   std::string nameOf(const llvm::Instruction& i, const llvm::Value* pointer, std::uint64_t size) const;
+  std::string nameOf(const TbaaMember& member, std::uint64_t size) const;
 
  private:
   using Types = llvm::StringMap<const llvm::DICompositeType*>;  // null for a name that two types share
+  const llvm::DICompositeType* byTbaaName(llvm::StringRef name) const;
   const llvm::DICompositeType* byTbaa(const llvm::Instruction& i, std::uint64_t& offset) const;
   const llvm::DICompositeType* byAddress(const llvm::Value* pointer, std::uint64_t& offset) const;
   const llvm::DICompositeType* byIrType(const llvm::StructType& type, const llvm::Value* pointer) const;

@@ -100,6 +100,7 @@ void Hooks::bracketLocked(Instruction& i, Value* pointer, std::uint64_t size, Gl
     insertIf(inPm, *after, i.getDebugLoc(), [&](IRBuilder<>& b) {
       Value* stored = nullptr;
       if (isa<AtomicCmpXchgInst>(i)) stored = b.CreateZExt(b.CreateExtractValue(&i, 1), i32);
+      if (isa<CallInst>(i) && i.getType()->isIntegerTy(1)) stored = b.CreateZExt(&i, i32);
       leave(b, pointer, bytes, site, stored);
     });
   }

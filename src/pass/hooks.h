@@ -42,7 +42,8 @@ class Hooks {
   // enter; i; leave, if it is PM.
   void bracket(llvm::Instruction& i, llvm::Value* pointer, llvm::Value* size, llvm::GlobalVariable* site,
                llvm::Value* inPm);
-  // The same for an atomicrmw, cmpxchg or locked store; on other memory (inPm null: surely) it is a fence.
+  // The same for an atomicrmw, cmpxchg, locked store, or a call that makes one (a compare-and-swap returns whether
+  // it stored); on other memory (inPm null: surely) it is a fence.
   void bracketLocked(llvm::Instruction& i, llvm::Value* pointer, std::uint64_t size, llvm::GlobalVariable* site,
                      llvm::Value* inPm);
   void insertRmwFence(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer, llvm::GlobalVariable* site,

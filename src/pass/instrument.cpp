@@ -103,6 +103,8 @@ class Instrumenter {
     if (auto* intrinsic = dyn_cast<IntrinsicInst>(&i)) return planIntrinsic(*intrinsic, checks, work);
     if (auto* call = dyn_cast<CallBase>(&i)) {
       if (isa<InlineAsm>(call->getCalledOperand())) return planAssembly(*call, checks, work);
+      if (auto atomic = atomicCall(*call); atomic && isa<CallInst>(call))
+        return planAtomicCall(cast<CallInst>(*call), *atomic, checks, work);
       return calls_.plan(*call, work);
     }
   }
@@ -162,6 +164,23 @@ class Instrumenter {
     work.push_back([this, &i, kind, inPm, pointerOf] {
       std::uint64_t size = accessesOf(i, dl_)[0].size;
       hooks_.bracketLocked(i, pointerOf(), size, row(i, kind, size, true, pointerOf()), inPm);
+    });
+  }
+
+  void planAtomicCall(CallInst& c, const AtomicCall& atomic, Checks& checks, Plan& work) {
+    bool load = atomic.kind == BLACKOUT_SITE_Load;
+    Value* pointer = c.getArgOperand(atomic.pointer);
+    bool skipped = cannotBePm(pointer) || (load && !options_.loads);
+    if (load && skipped) return;
+    Value* inPm = skipped ? nullptr : checks.inWindow(pointer, load ? Window::Loads : Window::Stores, &c);
+    c.setTailCallKind(CallInst::TCK_None);
+    work.push_back([this, &c, atomic, inPm, load] {
+      Value* at = c.getArgOperand(atomic.pointer);
+      GlobalVariable* site = row(c, atomic.kind, atomic.size, true, at);
+      if (load)
+        hooks_.bracket(c, at, bytes(atomic.size), site, inPm);
+      else
+        hooks_.bracketLocked(c, at, atomic.size, site, inPm);
     });
   }
 

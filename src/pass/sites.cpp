@@ -1,5 +1,7 @@
 #include "pass/sites.h"
 
+#include <algorithm>
+
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -53,6 +55,10 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
   Type* i64 = Type::getInt64Ty(c);
   std::vector<SourceChain> sources = sources_.of(i, classOf(kind), size);
   std::string field = pointer == nullptr ? "" : fields_.nameOf(i, pointer, size);
+  // A merged instruction may have lost its tag; its sources had theirs.
+  bool agreed =
+      std::all_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.member == sources[0].member; });
+  if (field.empty() && pointer != nullptr && agreed) field = fields_.nameOf(sources[0].member, size);
 
   std::size_t count = 0;
   for (const SourceChain& s : sources) count += s.chain.size();

@@ -52,7 +52,8 @@ std::vector<SourceChain> Sources::of(const Instruction& i, SiteClass cls, std::u
   if (loc != nullptr) {
     const OriginalAccess* original = originals_.at(chain[0], cls);
     if (original != nullptr || hasOwnPlace(loc)) {
-      std::vector<SourceChain> sources{{siteId(chain[0], original != nullptr ? original->cls : cls), chain}};
+      std::vector<SourceChain> sources{{siteId(chain[0], original != nullptr ? original->cls : cls), chain,
+                                        original != nullptr ? original->member : TbaaMember{}}};
       if (original != nullptr) addSwallowed(i, chain, cls, size, sources);
       return sources;
     }
@@ -104,7 +105,7 @@ std::vector<SourceChain> Sources::merged(const Instruction& i, const Chain& chai
           own.insert(own.end(), callers.begin(), callers.end());
         std::uint64_t id = siteId(a.place, a.cls);
         if (std::none_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.id == id; }))
-          sources.push_back({id, own});
+          sources.push_back({id, own, a.member});
       }
     }
     if (!sources.empty()) return sources;
@@ -137,7 +138,7 @@ void Sources::addSwallowed(const Instruction& i, const Chain& chain, SiteClass c
     other[0] = a.place;
     std::uint64_t id = siteId(a.place, a.cls);
     if (std::none_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.id == id; }))
-      sources.push_back({id, other});
+      sources.push_back({id, other, a.member});
   }
 }
 

@@ -18,6 +18,7 @@ std::uint64_t siteId(const SourcePlace& place, SiteClass cls);
 struct SourceChain {
   std::uint64_t id;
   std::vector<SourcePlace> chain;  // innermost first; then the calls into which it was inlined
+  TbaaMember member = {};          // what the original accessed, if its tag said so
 };
 
 class Sources {

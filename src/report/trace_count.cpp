@@ -111,6 +111,7 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
   for (auto& [line, count] : lines) counts[addressText(addressOf(line))] += count;
 
   std::vector<CountRow> rows;
+  rows.reserve(counts.size());
   for (auto& [key, count] : counts) rows.push_back({key, count});
   std::sort(rows.begin(), rows.end(), [](const CountRow& a, const CountRow& b) {
     return a.count != b.count ? a.count > b.count : a.key < b.key;

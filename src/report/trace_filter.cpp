@@ -11,6 +11,12 @@ namespace blackout {
 
 namespace {
 
+constexpr EventKind kAllKinds[] = {
+#define BLACKOUT_EVENT(code, Name, text, Group, Body, doc) EventKind::Name,
+#include "events/event_kinds.def"
+#undef BLACKOUT_EVENT
+};
+
 constexpr std::array kGroups = {
     std::pair{"stores", EventGroup::Store},   std::pair{"outside", EventGroup::Outside},
     std::pair{"loads", EventGroup::Load},     std::pair{"flushes", EventGroup::Flush},
@@ -43,20 +49,16 @@ Result<std::bitset<256>> kindsNamed(const std::vector<std::string>& names) {
   std::bitset<256> kinds;
   if (names.empty()) {
     // The tables are how the trace says where events come from, not what happened.
-    for (unsigned k = 0; k < 256; ++k) {
-      EventGroup g = groupOf(static_cast<EventKind>(k));
-      kinds[k] = g != EventGroup::None && g != EventGroup::Table;
-    }
+    for (EventKind kind : kAllKinds) kinds[static_cast<std::size_t>(kind)] = groupOf(kind) != EventGroup::Table;
     return kinds;
   }
   for (const std::string& name : names) {
     bool known = false;
-    for (unsigned k = 0; k < 256; ++k) {
-      auto kind = static_cast<EventKind>(k);
+    for (EventKind kind : kAllKinds) {
       bool inGroup = std::any_of(kGroups.begin(), kGroups.end(),
                                  [&](auto& g) { return g.first == name && g.second == groupOf(kind); });
-      if ((!nameOf(kind).empty() && nameOf(kind) == name) || inGroup) {
-        kinds[k] = true;
+      if (nameOf(kind) == name || inGroup) {
+        kinds[static_cast<std::size_t>(kind)] = true;
         known = true;
       }
     }

@@ -14,13 +14,13 @@ namespace blackout {
 
 // As the user wrote it.
 struct TraceFilterText {
-  std::vector<std::string> kinds{};    // of events ("store", "clwb") or of groups ("stores", "flushes")
-  std::vector<std::string> threads{};  // numbers
-  std::vector<std::string> files{};    // a pool's number, path or the end of its path
-  std::vector<std::string> at{};       // FILE:LINE of the source
-  std::vector<std::string> lines{};    // [FILE-NUMBER:]OFFSET, any byte of the 64-byte line
-  std::optional<EventNo> from{};
-  std::optional<EventNo> to{};  // not included
+  std::vector<std::string> kinds;    // of events ("store", "clwb") or of groups ("stores", "flushes")
+  std::vector<std::string> threads;  // numbers
+  std::vector<std::string> files;    // a pool's number, path or the end of its path
+  std::vector<std::string> at;       // FILE:LINE of the source
+  std::vector<std::string> lines;    // [FILE-NUMBER:]OFFSET, any byte of the 64-byte line
+  std::optional<EventNo> from;
+  std::optional<EventNo> to;  // not included
 };
 
 // The bytes of PM that an event is about; nothing for one that is about none.

@@ -44,7 +44,14 @@ void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, ui
   if (joined) {
     // Two halves that persist together, unless one of them is outside the file.
     const Region* r = findRegion(p);
-    joined = r != nullptr && (pmAddressOf(*r, a) & (BLACKOUT_MAX_FILE_SIZE - 1)) + size <= header->files[r->file].size;
+    uint64_t addr = r == nullptr ? 0 : pmAddressOf(*r, a);
+    if (r != nullptr && (a & 15) == 0 && (addr & (BLACKOUT_MAX_FILE_SIZE - 1)) + 16 <= header->files[r->file].size) {
+      uint64_t values[2];
+      memcpy(values, bytes, sizeof values);
+      appendJoined(kind, where, addr, values);
+      self.active = true;
+      return;
+    }
   }
   while (size > 0) {
     const Region* r = findRegion(reinterpret_cast<void*>(a));
@@ -60,7 +67,6 @@ void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, ui
         size_t nextLen = size - len < 8 ? size - len : 8;
         if (a + len + nextLen > r->end || next + nextLen > header->files[r->file].size) flags = 0;
       }
-      if (joined) flags = size == len ? 0 : BLACKOUT_JOINED;
       recordPiece(kind, *r, a, value, uint8_t(len) | flags, where);
     }
     a += len;

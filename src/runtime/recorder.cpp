@@ -205,6 +205,15 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
   commit(sizeof *e);
 }
 
+void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]) {
+  if (self.number == 0) nameThread();
+  auto* e = reinterpret_cast<blackout_event*>(reserve(2 * sizeof(blackout_event)));
+  if (e == nullptr) return;
+  e[0] = {kind, 8 | BLACKOUT_JOINED, self.number, where, addr, values[0]};
+  e[1] = {kind, 8, self.number, where, addr + 8, values[1]};
+  commit(2 * sizeof *e);
+}
+
 void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb) {
   if (self.number == 0) nameThread();
   size_t size = na + nb;

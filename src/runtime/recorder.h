@@ -70,6 +70,8 @@ class Scope {
 
 // All of these want an open Scope that isn't nested.
 void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value);
+// The two halves of a 16-byte store: a reader sees both or none.
+void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]);
 void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size);
 void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb);
 void problem(uint32_t bit);

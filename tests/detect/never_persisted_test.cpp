@@ -65,6 +65,26 @@ TEST(NeverPersisted, EadrNeedsNoFlush) {
   EXPECT_EQ(p.found(kDetector).size(), 1U);
 }
 
+TEST(NeverPersisted, NotAStoreThatChangesNothing) {
+  JudgedProgram p;
+  p.store(1, 0, 0);  // the file is new: zeros
+  p.store(1, 64, 5);
+  p.persist(64);
+  p.store(1, 64, 5);
+  expectNothing(p, kDetector);
+}
+
+TEST(NeverPersisted, AStoreThatChangesNothingHidesNothing) {
+  JudgedProgram p;
+  WhereNo first = p.place(1);
+  WhereNo second = p.place(2);
+  p.storeAt(first, 0, 7, 8);
+  p.storeAt(second, 0, 7, 8);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].places[0].siteId, 1U);
+}
+
 TEST(NeverPersisted, OnlyStoresThatAreStillVisible) {
   JudgedProgram p;
   WhereNo first = p.place(1);
@@ -80,8 +100,8 @@ TEST(NeverPersisted, OnlyStoresThatAreStillVisible) {
 
 TEST(NeverPersisted, AVisibleByteIsEnough) {
   JudgedProgram p;
-  p.storeAt(p.place(1), 0, 1, 8);
-  p.storeAt(p.place(2), 0, 2, 7);
+  p.storeAt(p.place(1), 0, 0x1111111111111111, 8);
+  p.storeAt(p.place(2), 0, 0x22222222222222, 7);
   EXPECT_EQ(p.found(kDetector).size(), 2U);
 }
 
@@ -112,7 +132,8 @@ TEST(NeverPersisted, AWideStoreCountsOnce) {
   JudgedProgram p;
   p.writer.store(EventKind::Store, 1, p.at(0), std::string(200, 'x'), p.place(1, SiteKind::Copy));
   expectFound(p, kDetector, {1, 1});
-  EXPECT_EQ(p.found(kDetector)[0].examples.size(), kMaxExamples);
+  EXPECT_EQ(p.found(kDetector)[0].examples, (std::vector<AffectedBytes>{{"/pool", 0, 200, ""}}));
+  EXPECT_EQ(p.found(kDetector)[0].verdict.substr(0, 20), "A store of 200 bytes");
 }
 
 TEST(NeverPersisted, UnknownPlacesAreGroupedByKind) {
@@ -247,7 +268,7 @@ TEST(NeverPersisted, FreedMemoryDoesNotMatter) {
   again.store(1, 0, 2, 8);  // matters again
   EXPECT_EQ(again.found(kDetector).size(), 1U);
   JudgedProgram part;
-  part.store(1, 0, 1, 8);
+  part.store(1, 0, 0x1111111111111111, 8);
   part.range(EventKind::Discard, 1, 0, 7);
   EXPECT_EQ(part.found(kDetector).size(), 1U);
 }

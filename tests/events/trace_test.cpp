@@ -151,8 +151,6 @@ TEST(Trace, EachBrokenRuleIsNamed) {
       {"more bytes than its size", [](auto& w, FileNo f) { w.event(EventKind::Store, 1, pmAddr(f, 0), 256, 1); }},
       {"half of a 16-byte store",
        [](auto& w, FileNo f) { w.event(EventKind::Rmw, 1, pmAddr(f, 0), 1, 8 | BLACKOUT_JOINED); }},
-      {"without its next piece",
-       [](auto& w, FileNo f) { w.event(EventKind::Store, 1, pmAddr(f, 0), 1, 8 | BLACKOUT_WIDE); }},
       {"a flush of no file", [](auto& w, FileNo) { w.event(EventKind::Clwb, 1, 0); }},
       {"a load from no file", [](auto& w, FileNo f) { w.event(EventKind::Load, 1, pmAddr(f + 1, 0), 0, 8); }},
       {"a sync of no file", [](auto& w, FileNo) { w.event(EventKind::Fsync, 1, 0); }},

@@ -81,6 +81,23 @@ define i1 @cas(ptr %p, i64 %a, i128 %b) {
   %z = extractvalue { i128, i1 } %y, 1
   ret i1 %z
 }
+; 16 bytes are written by cmpxchg16b unless there is AVX.
+; CHECK-LABEL: @wide(
+; CHECK: store atomic i128 1
+; CHECK: __blackout_rmw_fence(
+define void @wide(ptr %p) {
+  store atomic i128 1, ptr %p release, align 16
+  ret void
+}
+; CHECK-LABEL: @wide_avx(
+; CHECK: __blackout_enter(ptr %p, i64 16,
+; CHECK: store atomic i128 1
+; CHECK-NOT: __blackout_rmw_fence(
+; CHECK: ret void
+define void @wide_avx(ptr %p) "target-features"="+cx16,+avx" {
+  store atomic i128 1, ptr %p release, align 16
+  ret void
+}
 ; On the stack: no bracket, but a fence all the same.
 ; CHECK-LABEL: @stack(
 ; CHECK-NOT: __blackout_enter

@@ -13,7 +13,12 @@ examples=/usr/share/doc
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cc=$build/bin/blackout-clang
+# compile OUT ARGS: OUT with the wrapper, OUT.plain with the compiler as it is.
+compile() {
+  local out=$1; shift
+  "$build/bin/blackout-clang" -g -O2 "$@" -o "$out"
+  clang-19 -g -O2 "$@" -o "$out.plain"
+}
 blackout=$build/bin/blackout
 export PMEM_IS_PMEM_FORCE=1
 
@@ -35,10 +40,15 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 same() {
   local name=$1 expected=$2 sentence=$3; shift 4
   local code=0
+  local program=$1; shift
+  set -- "${@//POOL/pool}"
   rm -f pool
-  "${@//POOL/pool}" < "$input" > native.out 2>&1 || fail "$name: it fails natively: $(cat native.out)"
+  "$program.plain" "$@" < "$input" > native.out 2>&1 || fail "$name: it fails natively: $(cat native.out)"
   rm -f pool
-  "$blackout" check --pm pool -- "${@//POOL/pool}" < "$input" > program.out 2> report.txt || code=$?
+  "$program" "$@" < "$input" > instrumented.out 2>&1 || fail "$name: it fails instrumented: $(cat instrumented.out)"
+  diff <(grep -v '^seed:' native.out) <(grep -v '^seed:' instrumented.out) || fail "$name: behaves differently instrumented"
+  rm -f pool
+  "$blackout" check --pm pool -- "$program" "$@" < "$input" > program.out 2> report.txt || code=$?
   # The report goes to one stream and the program's output to the other; both may hold either.
   cat program.out report.txt > all.out
   while IFS= read -r line; do
@@ -56,8 +66,8 @@ input=/dev/null
 build_mapcli() {
   cp -r $examples/libpmemobj-dev/examples obj
   ( cd obj/map
-    "$cc" -g -O2 -I. -I.. -I../.. -I../hashmap -I../tree_map -I../list_map mapcli.c map.c map_*.c \
-      ../hashmap/*.c ../tree_map/*.c ../list_map/*.c -o ../../mapcli -lpmemobj )
+    compile ../../mapcli -I. -I.. -I../.. -I../hashmap -I../tree_map -I../list_map mapcli.c map.c map_*.c \
+      ../hashmap/*.c ../tree_map/*.c ../list_map/*.c -lpmemobj )
   printf 'i 1 2\ni 3 4\ni 5 6\nr 3\nc 5\nc 1\nq\n' > commands
   input=commands
 }
@@ -66,7 +76,7 @@ case $group in
   libpmem)
     head -c 5000 /dev/urandom > source
     for p in simple_copy full_copy; do
-      "$cc" -g -O2 -I. $examples/libpmem-dev/examples/$p.c -o $p -lpmem
+      compile $p -I. $examples/libpmem-dev/examples/$p.c -lpmem
       same $p 0 'no findings' -- ./$p source POOL
     done
     ;;
@@ -79,17 +89,17 @@ case $group in
     for map in ctree btree rtree rbtree hashmap_atomic hashmap_tx hashmap_rp skiplist; do
       # Some versions of a map fail by themselves; that is their bug and no test of ours.
       rm -f pool
-      ./mapcli $map pool 12 < commands > native.out 2>&1 || { echo "left out: mapcli $map fails by itself"; continue; }
+      ./mapcli.plain $map pool 12 < commands > native.out 2>&1 || { echo "left out: mapcli $map fails by itself"; continue; }
       same "mapcli $map" 3 "$honest" -- ./mapcli $map POOL 12
     done
     ;;
   others)
     cp -r $examples/libpmemobj-dev/examples obj
-    "$cc" -g -O2 -I. -Iobj obj/linkedlist/fifo.c -Iobj/linkedlist -o fifo -lpmemobj
+    compile fifo -I. -Iobj -Iobj/linkedlist obj/linkedlist/fifo.c -lpmemobj
     same fifo 3 "$honest" -- ./fifo POOL insert x
-    "$cc" -g -O0 -I. obj/lists.c -o lists -lpmemobj
+    compile lists -I. obj/lists.c -lpmemobj
     same lists 3 "$honest" -- ./lists POOL 1 foo 5
-    "$cc" -g -O2 -I. $examples/libpmem2-dev/examples/basic/basic.c -o basic -lpmem2
+    compile basic -I. $examples/libpmem2-dev/examples/basic/basic.c -lpmem2
     truncate -s 1M sized
     "$blackout" check --pm sized -- ./basic sized > all.out 2>&1 && code=0 || code=$?
     [ "$code" -eq 3 ] || fail "pmem2 basic: exit code $code: $(cat all.out)"
