@@ -115,25 +115,12 @@ class ProgramOutput {
   int saved_ = -1;
 };
 
-// A trace from elsewhere: what its recording would have said about code that it did not see.
-Recording recordingOf(const std::string& path, const Trace& trace) {
-  Recording recording;
-  recording.tracePath = path;
-  std::vector<std::string> flushing = flushingModules(trace.modules());
-  recording.blind = !flushing.empty();
-  if (recording.blind)
-    recording.blindSentence = fmt::format(
-        "Code that is not instrumented may have touched PM unseen ({}), so nothing is said about durability; build all "
-        "code that touches PM with blackout-clang.",
-        fmt::join(flushing, ", "));
-  return recording;
-}
-
 Result<Report> judge(const Trace& trace, const Recording& recording, const Plan& plan) {
   Report report;
   report.notes = recording.notes;
   report.incomplete = recording.incomplete;
-  if (recording.blind) report.incomplete.push_back(recording.blindSentence);
+  bool blind = !recording.blindSentence.empty();
+  if (blind) report.incomplete.push_back(recording.blindSentence);
   summarise(trace, report);
   tellEnding(report);
 
@@ -146,7 +133,7 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
   report.run.log10States = log10StatesOverPoints(*index, points);
 
   DetectOptions options = plan.detect;
-  options.blind = recording.blind;
+  options.blind = blind;
   report.findings = detect(*index, options);
   report.detectors = detectorNames(options);
   resolve(report, trace);
@@ -187,7 +174,10 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   }
   auto trace = Trace::open(recorded ? recording->tracePath : options.fromTrace);
   if (!trace) return tl::unexpected(trace.error());
-  if (!recorded) recording = recordingOf(options.fromTrace, *trace);
+  if (!recorded) {
+    recording->tracePath = options.fromTrace;
+    recording->blindSentence = blindSentence(*trace);
+  }
 
   auto report = judge(*trace, *recording, *plan);
   if (!report) return tl::unexpected(report.error());

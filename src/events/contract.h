@@ -53,8 +53,9 @@ typedef struct blackout_site {
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
 
-/* One per program file, written by the runtime, read by the inline checks: an access at p
- * may be PM if p - base < size. Both are 0 outside a recording, so nothing is ever called. */
+/* One per program file, written by the runtime, read by the inline checks: an access through p
+ * may be PM if p - base <= size (p may stand at the end of an object). Both are 0 outside a
+ * recording, so nothing is ever called. */
 typedef struct blackout_window {
   uintptr_t base;
   uintptr_t size;

@@ -19,6 +19,7 @@ class Elf {
  public:
   explicit Elf(std::string bytes) : bytes_(std::move(bytes)) {}
 
+  std::size_t size() const { return bytes_.size(); }
   template <class T>
   std::optional<T> at(std::uint64_t offset) const {
     T v;
@@ -67,6 +68,9 @@ Result<std::vector<Site>> readSiteTable(const std::string& path) {
   if (!in) return fail(fmt::format("{}: can't be read", path));
   Elf elf(std::string(std::istreambuf_iterator<char>(in), {}));
   auto section = elf.section(BLACKOUT_SITE_SECTION);
+  auto header = elf.at<Elf64_Ehdr>(0);
+  if (section && header && header->e_type == ET_REL)
+    return fail(fmt::format("{}: an object file, whose table is not linked yet; name the program or library", path));
   if (!section)
     return fail(fmt::format("{}: not instrumented; build it with blackout-clang or blackout-clang++", path));
   auto broken = [&] { return fail(fmt::format("{}: its site table is damaged; build it again", path)); };
@@ -78,6 +82,7 @@ Result<std::vector<Site>> readSiteTable(const std::string& path) {
     return at ? elf.textAt(*at) : std::nullopt;
   };
   std::vector<Site> sites;
+  std::uint64_t places = 0;
   for (std::uint64_t o = 0; o + sizeof(blackout_site) <= section->sh_size; o += sizeof(blackout_site)) {
     auto row = elf.at<blackout_site>(section->sh_offset + o);
     if (!row) return broken();
@@ -87,6 +92,9 @@ Result<std::vector<Site>> readSiteTable(const std::string& path) {
     if (!type || nameOf(site.kind).empty()) return broken();
     site.type = *type;
     std::uint64_t placeAddress = address + offsetof(blackout_site, places) + static_cast<std::int64_t>(row->places);
+    // More places than the file could hold: rows that share them, in a file that wants our memory.
+    places += row->place_count;
+    if (places > elf.size() / 4) return broken();
     for (std::uint32_t i = 0; i < row->place_count; ++i, placeAddress += sizeof(blackout_place)) {
       auto at = elf.offsetOfAddress(placeAddress);
       auto place = at ? elf.at<blackout_place>(*at) : std::nullopt;

@@ -162,7 +162,8 @@ tl::unexpected<Error> Trace::damaged(EventNo n, std::string_view what) const {
 
 Result<Trace> Trace::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (fd < 0)
+    return fail(fmt::format("{}: {}; name a trace that 'blackout record' wrote", path, std::strerror(errno)));
   struct stat st{};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     ::close(fd);
@@ -295,6 +296,8 @@ Result<void> Trace::checkEvents() {
       FileNo f = fileOf(e.addr);
       return f != 0 && f < files_.size() && offsetOf(e.addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(e.addr);
     };
+    // A range of `value` bytes stays among the addresses of one file.
+    auto inAddresses = [&] { return e.value <= BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr); };
     auto inTable = [&] { return fileOf(e.addr) != 0 && fileOf(e.addr) < files_.size(); };
     switch (group) {
       case EventGroup::Store:
@@ -303,11 +306,15 @@ Result<void> Trace::checkEvents() {
         break;
       case EventGroup::Load:
         if (!inTable()) return damaged(n, "a load from no file");
+        if (kindOf(e) == EventKind::LoadRange && !inAddresses()) return damaged(n, "a load past any file");
         break;
       case EventGroup::Flush:
         if (!inTable()) return damaged(n, "a flush of no file");
         break;
       case EventGroup::Outside:
+        if (kindOf(e) == EventKind::StoreOutside && (!inTable() || bytesOf(e) < 1 || bytesOf(e) > 8))
+          return damaged(n, "a store to no mapping");
+        break;
       case EventGroup::Fence:
       case EventGroup::Lock:
       case EventGroup::Thread:
@@ -316,16 +323,17 @@ Result<void> Trace::checkEvents() {
         break;
       case EventGroup::Sync:
         if (kindOf(e) != EventKind::SyncStart && !inTable()) return damaged(n, "a sync of no file");
+        if (kindOf(e) == EventKind::Msync && !inAddresses()) return damaged(n, "a sync past any file");
         break;
       case EventGroup::Mark:
         if ((kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) &&
-            (!inTable() || e.value > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr)))
+            (!inTable() || !inAddresses()))
           return damaged(n, "a range outside any file");
         break;
       case EventGroup::Map:
         if (!inTable()) return damaged(n, "a mapping of no file");
         if (kindOf(e) == EventKind::Map && e.value != 16) return damaged(n, "a mapping without its address");
-        if (kindOf(e) == EventKind::Unmap && e.value > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr))
+        if (kindOf(e) == EventKind::Unmap && !inAddresses())
           return damaged(n, "an unmapping past any file");
         break;
       case EventGroup::File:

@@ -88,7 +88,6 @@ class Trace {
   std::uint64_t eventCount() const { return eventCount_; }
   bool sealed() const { return header_->state == BLACKOUT_SEALED; }
   std::uint32_t problems() const { return header_->problems; }
-  std::uint32_t unsupported() const { return header_->unsupported; }
   std::uint64_t lost() const { return header_->lost; }
   const std::string& name() const { return name_; }
 

@@ -59,6 +59,7 @@ typedef enum blackout_trace_state {
 #define BLACKOUT_PROBLEM_CONTRACT 8u    /* a program file was built for another version of Blackout */
 #define BLACKOUT_PROBLEM_UNSUPPORTED 16u /* the program did something that the runtime can't follow */
 #define BLACKOUT_PROBLEM_THREADS 32u    /* more threads than fit in an event */
+#define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
 #define BLACKOUT_MAX_FILES 1024
 
@@ -78,7 +79,7 @@ typedef struct blackout_trace_header {
   uint32_t state;        /* blackout_trace_state */
   uint64_t committed;    /* bytes of whole events */
   uint32_t problems;
-  uint32_t unsupported;  /* which: runtime/unsupported.h's number of the first one */
+  uint32_t reserved0;
   uint64_t lost;         /* events that could not be recorded */
   uint64_t checksum;     /* sealed: of this header with this field 0, and of the seal */
 

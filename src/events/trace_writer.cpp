@@ -170,7 +170,7 @@ Result<void> TraceWriter::save(const std::string& path, bool sealed) const {
   return written;
 }
 
-Result<void> sealTrace(const std::string& path, int waitStatus) {
+Result<void> sealTrace(const std::string& path, int waitStatus, std::uint32_t problems) {
   int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
   struct Close {
@@ -190,6 +190,7 @@ Result<void> sealTrace(const std::string& path, int waitStatus) {
   std::string_view endBytes(reinterpret_cast<const char*>(&end), sizeof end);
   if (auto ok = writeAll(fd, endBytes, at, path); !ok) return ok;
   h.committed += sizeof end;
+  h.problems |= problems;
   at += static_cast<off_t>(sizeof end);
   // What a recorder reserved beyond its last event goes.
   if (ftruncate(fd, at) != 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)), ExitCode::Inconclusive);

@@ -43,8 +43,8 @@ class TraceWriter {
   blackout_trace_header& header() { return *reinterpret_cast<blackout_trace_header*>(header_.data()); }
 };
 
-// Ends a recording: cuts the file after its last whole event, adds the program's end and the
-// checksums.
-Result<void> sealTrace(const std::string& path, int waitStatus);
+// Ends a recording: cuts the file after its last whole event, adds the program's end, further problems
+// (BLACKOUT_PROBLEM_*) and the checksums.
+Result<void> sealTrace(const std::string& path, int waitStatus, std::uint32_t problems = 0);
 
 }  // namespace blackout

@@ -265,35 +265,26 @@ Result<Recording> record(const RecordOptions& options) {
   if (ran->randomised)
     recording.notes.push_back("address randomisation can't be switched off here, so volatile addresses differ from run to run");
 
-  if (auto ok = sealTrace(recording.tracePath, ran->waitStatus); !ok) return tl::unexpected(ok.error());
+  // The trace checks itself before it is sealed, so that the answer stays with it.
+  std::vector<std::string> unexplained;
+  {
+    auto growing = Trace::open(recording.tracePath);
+    if (!growing) return tl::unexpected(Error{growing.error().sentence, ExitCode::Internal});
+    auto found = unexplainedBytes(*growing, shadow);
+    if (!found) return tl::unexpected(found.error());
+    unexplained = std::move(*found);
+  }
+  if (auto ok = sealTrace(recording.tracePath, ran->waitStatus, unexplained.empty() ? 0 : BLACKOUT_PROBLEM_UNEXPLAINED);
+      !ok)
+    return tl::unexpected(ok.error());
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(Error{trace.error().sentence, ExitCode::Internal});
   if (auto ok = sawPm(*trace, options, *program, recording); !ok) return tl::unexpected(ok.error());
 
   explainBusError(*trace, recording);
-  auto unexplained = unexplainedBytes(*trace, shadow);
-  if (!unexplained) return tl::unexpected(unexplained.error());
-  std::vector<std::string> flushing = flushingModules(trace->modules());
-  // A recording that stopped early or lost events says so itself (findings/run_summary.h).
-  bool cut = (trace->problems() & (BLACKOUT_PROBLEM_DISK | BLACKOUT_PROBLEM_FILES | BLACKOUT_PROBLEM_SIGNAL)) != 0;
-  if (!unexplained->empty()) {
-    recording.incomplete.push_back(fmt::format("the trace does not explain what the program left in its pools ({}){}",
-                                               fmt::join(*unexplained, "; "),
-                                               cut ? "" : ": code that is not instrumented wrote there"));
-  }
-  if (cut) {
-    recording.blind = true;
-    recording.blindSentence = "The recording is not whole, so nothing is said about durability.";
-  } else if (!unexplained->empty() || !flushing.empty()) {
-    recording.blind = true;
-    std::vector<std::string> names = flushing.empty() ? uninstrumentedLibraries(trace->modules()) : flushing;
-    std::string who = names.empty()       ? "Code that is not instrumented"
-                      : names.size() == 1 ? names[0] + ", which is not instrumented,"
-                                          : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
-    recording.blindSentence = fmt::format(
-        "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang.", who,
-        unexplained->empty() ? "may have flushed" : "touched");
-  }
+  if (!unexplained.empty())
+    recording.incomplete.push_back(fmt::format("Not explained by the trace: {}.", fmt::join(unexplained, "; ")));
+  recording.blindSentence = blindSentence(*trace);
   for (const LoadedModule& m : trace->modules()) {
     if (fs::path(m.path).filename().string().rfind("libpmem", 0) == 0) {
       recording.notes.push_back("PMEM_IS_PMEM_FORCE=1 was set, so that PMDK flushes as on real PM instead of calling msync.");

@@ -27,8 +27,7 @@ struct Recording {
   int waitStatus = 0;
   std::vector<std::string> notes;
   std::vector<std::string> incomplete;  // why the trace is not whole
-  // Code that isn't instrumented touched PM: nothing can be said about durability.
-  bool blind = false;
+  // Not empty: code that isn't instrumented touched PM, and nothing can be said about durability.
   std::string blindSentence;
   std::shared_ptr<PrivateFolder> folder;  // of the trace, if nobody keeps it
 };

@@ -1,6 +1,8 @@
 #include "explore/uninstrumented.h"
 
 #include <Zydis/Zydis.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -158,6 +160,21 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
     if (instrumented.count(m.path) == 0 && !flushesAreKnown(name) && hasFlushInstructions(m.path)) names.insert(name);
   }
   return {names.begin(), names.end()};
+}
+
+std::string blindSentence(const Trace& trace) {
+  if ((trace.problems() & (BLACKOUT_PROBLEM_DISK | BLACKOUT_PROBLEM_FILES | BLACKOUT_PROBLEM_SIGNAL)) != 0)
+    return "The recording is not whole, so nothing is said about durability.";
+  bool unexplained = (trace.problems() & BLACKOUT_PROBLEM_UNEXPLAINED) != 0;
+  std::vector<std::string> names = flushingModules(trace.modules());
+  if (!unexplained && names.empty()) return {};
+  if (names.empty()) names = uninstrumentedLibraries(trace.modules());
+  std::string who = names.empty()       ? "Code that is not instrumented"
+                    : names.size() == 1 ? names[0] + ", which is not instrumented,"
+                                        : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
+  return fmt::format(
+      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang.", who,
+      unexplained ? "touched" : "may have flushed");
 }
 
 }  // namespace blackout

@@ -21,4 +21,8 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules);
 // without those of the C and C++ languages.
 std::vector<std::string> uninstrumentedLibraries(std::span<const LoadedModule> modules);
 
+// Why nothing can be said about durability: the trace is not whole, or code that it doesn't see
+// touched PM. Empty if everything was seen.
+std::string blindSentence(const Trace& trace);
+
 }  // namespace blackout

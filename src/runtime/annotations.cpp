@@ -94,6 +94,8 @@ BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name
     for (size_t i = 0; i < kPage / 8 && zero; ++i) zero = bytes[i] == 0;
     if (!zero) appendBlob(BLACKOUT_EV_FileData, 0, (uint64_t{file} << 40) | (page - begin), bytes, kPage);
   }
+  // Part of an object may be registered, and pointers to the object begin before it.
+  noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
   addRegion({a, a + size, file, a - begin});
 }
 

@@ -39,6 +39,12 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   auto begin = reinterpret_cast<uintptr_t>(at);
   if (!pool) {
     void* r = plainMap(at, size, prot, flags, fd, offset);
+    // Later pools may be mapped into it.
+    if (r != MAP_FAILED && !fixed && (flags & MAP_ANONYMOUS) != 0 && prot == PROT_NONE) {
+      Scope scope;
+      auto from = reinterpret_cast<uintptr_t>(r);
+      if (!scope.nested) noteReservation(from, from + pages(size));
+    }
     // Something else now lies where PM was.
     if (r != MAP_FAILED && fixed && mayBePm(r, size)) {
       Scope scope;

@@ -21,6 +21,14 @@ constexpr int kMaxModules = 512;
 blackout_module* modules[kMaxModules];
 int moduleCount = 0;
 
+struct Reservation {
+  uintptr_t begin;
+  uintptr_t end;
+};
+constexpr int kMaxReservations = 64;
+Reservation reservations[kMaxReservations];  // the newest, in a ring
+unsigned reservationCount = 0;
+
 void setWindow(blackout_module* m) {
   blackout_window w{windowBegin, windowEnd - windowBegin};
   // The base first: a window between the two stores is too small for a moment, never wrong.
@@ -98,12 +106,17 @@ bool addRegion(Region r) {
   uint64_t place[2] = {r.begin, r.end - r.begin};
   appendBlob(BLACKOUT_EV_Map, 0, pmAddressOf(r, r.begin), place, sizeof place);
   if (r.begin < windowBegin || r.end > windowEnd) {
-    if (r.begin < windowBegin) windowBegin = r.begin;
-    if (r.end > windowEnd) windowEnd = r.end;
+    Reservation all{r.begin, r.end};
+    for (const Reservation& v : reservations)
+      if (v.begin <= r.begin && r.end <= v.end) all = v;
+    if (all.begin < windowBegin) windowBegin = all.begin;
+    if (all.end > windowEnd) windowEnd = all.end;
     for (int i = 0; i < moduleCount; ++i) setWindow(modules[i]);
   }
   return true;
 }
+
+void noteReservation(uintptr_t begin, uintptr_t end) { reservations[reservationCount++ % kMaxReservations] = {begin, end}; }
 
 uintptr_t placeForMapping(size_t size) {
   constexpr uintptr_t kAlign = uintptr_t{2} << 20;

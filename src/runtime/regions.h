@@ -36,6 +36,10 @@ bool overlapsRegion(uintptr_t begin, uintptr_t end);
 template <class Body>
 void forEachRegion(uintptr_t begin, uintptr_t end, Body body);
 
+// Address space that the program reserved for itself. A pool mapped inside is reached by pointers that begin
+// outside it, so the window must hold all of the reservation.
+void noteReservation(uintptr_t begin, uintptr_t end);
+
 // An address for a new mapping of `size` bytes.
 uintptr_t placeForMapping(size_t size);
 
