@@ -130,7 +130,8 @@ TEST(Trace, OtherVersionsAreRefused) {
 TEST(Trace, MissingFilesAndFoldersAreRefused) {
   auto missing = Trace::open("/no/such/trace");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().sentence, "/no/such/trace: No such file or directory");
+  EXPECT_EQ(missing.error().sentence,
+            "/no/such/trace: No such file or directory; name a trace that 'blackout record' wrote");
   EXPECT_EQ(missing.error().exit, ExitCode::Usage);
   auto folder = Trace::open("/tmp");
   ASSERT_FALSE(folder);
