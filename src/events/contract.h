@@ -30,25 +30,25 @@ typedef enum blackout_site_kind {
  * the innermost first, that ends where the next one with BLACKOUT_PLACE_SOURCE begins: the
  * following places are the calls into which the first was inlined. */
 typedef struct blackout_place {
-  uint64_t id;       /* of a source: the id that an unmerged instruction here has; else 0 */
-  int32_t function;  /* linkage name, offset from this field; 0: unknown */
-  int32_t file;      /* path, offset from this field; 0: unknown */
-  uint32_t line;     /* 0: unknown */
+  uint64_t id;      /* of a source: the id that an unmerged instruction here has; else 0 */
+  int32_t function; /* linkage name, offset from this field; 0: unknown */
+  int32_t file;     /* path, offset from this field; 0: unknown */
+  uint32_t line;    /* 0: unknown */
   uint32_t column;
   uint32_t discriminator;
-  uint32_t flags;    /* BLACKOUT_PLACE_SOURCE */
+  uint32_t flags; /* BLACKOUT_PLACE_SOURCE */
 } blackout_place;
 #define BLACKOUT_PLACE_SOURCE 1u
 
 typedef struct blackout_site {
-  uint64_t id;          /* the same in any build of the same source */
-  uint32_t number;      /* the runtime's; 0 in the file */
-  uint16_t size;        /* bytes accessed; 0: varies */
-  uint8_t kind;         /* blackout_site_kind */
-  uint8_t flags;        /* BLACKOUT_SITE_ATOMIC */
-  int32_t places;       /* blackout_place[], offset from this field */
+  uint64_t id;     /* the same in any build of the same source */
+  uint32_t number; /* the runtime's; 0 in the file */
+  uint16_t size;   /* bytes accessed; 0: varies */
+  uint8_t kind;    /* blackout_site_kind */
+  uint8_t flags;   /* BLACKOUT_SITE_ATOMIC */
+  int32_t places;  /* blackout_place[], offset from this field */
   uint32_t place_count;
-  int32_t type;         /* "Struct.field", offset from this field; 0: unknown */
+  int32_t type; /* "Struct.field", offset from this field; 0: unknown */
   uint32_t reserved;
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
@@ -71,8 +71,8 @@ typedef struct blackout_module {
 #pragma GCC visibility push(default)
 
 /* Called by a constructor of every instrumented program file, before others. */
-void __blackout_register_module(blackout_module *module, blackout_site *begin, blackout_site *end);
-void __blackout_unregister_module(blackout_module *module);
+void __blackout_register_module(blackout_module* module, blackout_site* begin, blackout_site* end);
+void __blackout_unregister_module(blackout_module* module);
 
 /* Hooks keep the caller's registers, so that the path that doesn't call one stays as it was. */
 #if defined(__clang__)
@@ -82,40 +82,40 @@ void __blackout_unregister_module(blackout_module *module);
 #endif
 
 /* The hook makes the access itself, so that its place in the trace is its place in memory order. */
-BLACKOUT_HOOK void __blackout_store1(void *p, uint8_t v, blackout_site *site);
-BLACKOUT_HOOK void __blackout_store2(void *p, uint16_t v, blackout_site *site);
-BLACKOUT_HOOK void __blackout_store4(void *p, uint32_t v, blackout_site *site);
-BLACKOUT_HOOK void __blackout_store8(void *p, uint64_t v, blackout_site *site);
-BLACKOUT_HOOK uint8_t __blackout_load1(const void *p, blackout_site *site);
-BLACKOUT_HOOK uint16_t __blackout_load2(const void *p, blackout_site *site);
-BLACKOUT_HOOK uint32_t __blackout_load4(const void *p, blackout_site *site);
-BLACKOUT_HOOK uint64_t __blackout_load8(const void *p, blackout_site *site);
+BLACKOUT_HOOK void __blackout_store1(void* p, uint8_t v, blackout_site* site);
+BLACKOUT_HOOK void __blackout_store2(void* p, uint16_t v, blackout_site* site);
+BLACKOUT_HOOK void __blackout_store4(void* p, uint32_t v, blackout_site* site);
+BLACKOUT_HOOK void __blackout_store8(void* p, uint64_t v, blackout_site* site);
+BLACKOUT_HOOK uint8_t __blackout_load1(const void* p, blackout_site* site);
+BLACKOUT_HOOK uint16_t __blackout_load2(const void* p, blackout_site* site);
+BLACKOUT_HOOK uint32_t __blackout_load4(const void* p, blackout_site* site);
+BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* site);
 
 /* Around any other access of `size` bytes at p (vectors, locked instructions, non-temporal
  * stores, inline assembly): the program's own instruction runs between the two, alone. The
  * site's kind says what it is. leave's `stored` is 0 for a compare-and-swap that failed. */
-BLACKOUT_HOOK void __blackout_enter(void *p, size_t size, blackout_site *site);
-BLACKOUT_HOOK void __blackout_leave(void *p, size_t size, blackout_site *site, int stored);
+BLACKOUT_HOOK void __blackout_enter(void* p, size_t size, blackout_site* site);
+BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored);
 
 /* A locked instruction on memory that the window excludes: a fence. */
-BLACKOUT_HOOK void __blackout_rmw_fence(void *p, blackout_site *site);
-BLACKOUT_HOOK void __blackout_flush(const void *p, blackout_site *site);
-BLACKOUT_HOOK void __blackout_fence(blackout_site *site);
+BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);
+BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site);
+BLACKOUT_HOOK void __blackout_fence(blackout_site* site);
 
 /* A Valgrind client request: args[0] is its code. Returns what the request returns. */
-uint64_t __blackout_request(uint64_t unanswered, uint64_t *args, blackout_site *site);
+uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site);
 
-void __blackout_call(const void *callee, blackout_site *site);
-void __blackout_branch(int taken, blackout_site *site);
-void __blackout_alloc(const void *p, size_t size, blackout_site *site);
-void __blackout_free(const void *p, blackout_site *site);
-void __blackout_lock(const void *lock, blackout_site *site);
-void __blackout_unlock(const void *lock, blackout_site *site);
+void __blackout_call(const void* callee, blackout_site* site);
+void __blackout_branch(int taken, blackout_site* site);
+void __blackout_alloc(const void* p, size_t size, blackout_site* site);
+void __blackout_free(const void* p, blackout_site* site);
+void __blackout_lock(const void* lock, blackout_site* site);
+void __blackout_unlock(const void* lock, blackout_site* site);
 
 /* libc's functions over memory: the same signature with the site in front. */
-void *__blackout_memcpy(blackout_site *site, void *d, const void *s, size_t n);
-void *__blackout_memmove(blackout_site *site, void *d, const void *s, size_t n);
-void *__blackout_memset(blackout_site *site, void *d, int c, size_t n);
+void* __blackout_memcpy(blackout_site* site, void* d, const void* s, size_t n);
+void* __blackout_memmove(blackout_site* site, void* d, const void* s, size_t n);
+void* __blackout_memset(blackout_site* site, void* d, int c, size_t n);
 
 #pragma GCC visibility pop
 

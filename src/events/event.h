@@ -25,9 +25,7 @@ using FileNo = std::uint32_t;
 
 constexpr FileNo fileOf(PmAddr a) { return static_cast<FileNo>(a >> BLACKOUT_FILE_SHIFT); }
 constexpr std::uint64_t offsetOf(PmAddr a) { return a & (BLACKOUT_MAX_FILE_SIZE - 1); }
-constexpr PmAddr pmAddr(FileNo file, std::uint64_t offset) {
-  return (PmAddr{file} << BLACKOUT_FILE_SHIFT) | offset;
-}
+constexpr PmAddr pmAddr(FileNo file, std::uint64_t offset) { return (PmAddr{file} << BLACKOUT_FILE_SHIFT) | offset; }
 constexpr LineNo lineOf(PmAddr a) { return a / BLACKOUT_LINE; }
 constexpr PmAddr addressOf(LineNo l) { return l * BLACKOUT_LINE; }
 

@@ -162,8 +162,7 @@ tl::unexpected<Error> Trace::damaged(EventNo n, std::string_view what) const {
 
 Result<Trace> Trace::open(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return fail(fmt::format("{}: {}; name a trace that 'blackout record' wrote", path, std::strerror(errno)));
+  if (fd < 0) return fail(fmt::format("{}: {}; name a trace that 'blackout record' wrote", path, std::strerror(errno)));
   struct stat st{};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     ::close(fd);
@@ -214,9 +213,10 @@ Result<void> Trace::load() {
   // A growing trace: all bytes before `committed` were written before it was raised.
   std::uint64_t committed = __atomic_load_n(&header_->committed, __ATOMIC_ACQUIRE);
   if (committed % sizeof(Event) != 0 || committed > bytes_.size() - BLACKOUT_HEADER_SIZE)
-    return fail(fmt::format("{}: the trace is cut short: its header promises {} bytes of events, {} are there; "
-                            "record it again",
-                            name_, committed, bytes_.size() - BLACKOUT_HEADER_SIZE));
+    return fail(
+        fmt::format("{}: the trace is cut short: its header promises {} bytes of events, {} are there; "
+                    "record it again",
+                    name_, committed, bytes_.size() - BLACKOUT_HEADER_SIZE));
   if (committed / sizeof(Event) >= UINT32_MAX)
     return fail(fmt::format("{}: the trace has more than 4 billion events; record a shorter run", name_));
   events_ = reinterpret_cast<const Event*>(bytes_.data() + BLACKOUT_HEADER_SIZE);
@@ -255,8 +255,8 @@ Result<void> Trace::checkSeal() const {
     std::uint64_t expected = 0;
     std::memcpy(&expected, bytes_.data() + begin + sizeof seal + b * 8, 8);
     if (XXH3_64bits(bytes_.data() + BLACKOUT_HEADER_SIZE + from, size) != expected)
-      return broken(fmt::format("the checksum of events {} to {} differs", from / sizeof(Event),
-                                (from + size) / sizeof(Event)));
+      return broken(
+          fmt::format("the checksum of events {} to {} differs", from / sizeof(Event), (from + size) / sizeof(Event)));
   }
   return {};
 }
@@ -326,15 +326,13 @@ Result<void> Trace::checkEvents() {
         if (kindOf(e) == EventKind::Msync && !inAddresses()) return damaged(n, "a sync past any file");
         break;
       case EventGroup::Mark:
-        if ((kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) &&
-            (!inTable() || !inAddresses()))
+        if ((kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) && (!inTable() || !inAddresses()))
           return damaged(n, "a range outside any file");
         break;
       case EventGroup::Map:
         if (!inTable()) return damaged(n, "a mapping of no file");
         if (kindOf(e) == EventKind::Map && e.value != 16) return damaged(n, "a mapping without its address");
-        if (kindOf(e) == EventKind::Unmap && !inAddresses())
-          return damaged(n, "an unmapping past any file");
+        if (kindOf(e) == EventKind::Unmap && !inAddresses()) return damaged(n, "an unmapping past any file");
         break;
       case EventGroup::File:
         if (kindOf(e) == EventKind::FileNew) {

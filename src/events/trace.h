@@ -54,7 +54,7 @@ struct Where {
 
 struct PoolFile {
   FileNo number = 0;
-  std::string path;  // its last one
+  std::string path;      // its last one
   bool before = false;   // it was there before the recording
   bool removed = false;  // it was gone at the end
   EventNo born = 0;

@@ -53,12 +53,12 @@ typedef enum blackout_trace_state {
 } blackout_trace_state;
 
 /* Why a recording is not whole: bits of `problems`. */
-#define BLACKOUT_PROBLEM_DISK 1u        /* no room for the trace: recording stopped there */
-#define BLACKOUT_PROBLEM_FILES 2u       /* more pool files than the table holds */
-#define BLACKOUT_PROBLEM_SIGNAL 4u      /* a signal handler touched PM while an event was being recorded */
-#define BLACKOUT_PROBLEM_CONTRACT 8u    /* a program file was built for another version of Blackout */
+#define BLACKOUT_PROBLEM_DISK 1u         /* no room for the trace: recording stopped there */
+#define BLACKOUT_PROBLEM_FILES 2u        /* more pool files than the table holds */
+#define BLACKOUT_PROBLEM_SIGNAL 4u       /* a signal handler touched PM while an event was being recorded */
+#define BLACKOUT_PROBLEM_CONTRACT 8u     /* a program file was built for another version of Blackout */
 #define BLACKOUT_PROBLEM_UNSUPPORTED 16u /* the program did something that the runtime can't follow */
-#define BLACKOUT_PROBLEM_THREADS 32u    /* more threads than fit in an event */
+#define BLACKOUT_PROBLEM_THREADS 32u     /* more threads than fit in an event */
 #define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
 #define BLACKOUT_MAX_FILES 1024
@@ -67,30 +67,30 @@ typedef struct blackout_trace_file {
   uint64_t device; /* of the private copy that the program works on */
   uint64_t inode;
   uint64_t size;
-  uint32_t live;   /* 0: free row or removed file */
+  uint32_t live; /* 0: free row or removed file */
   uint32_t open_writers;
 } blackout_trace_file;
 
 typedef struct blackout_trace_header {
   char magic[8];
   uint32_t version;
-  uint32_t header_size;  /* BLACKOUT_HEADER_SIZE */
-  uint32_t event_size;   /* sizeof(blackout_event) */
-  uint32_t state;        /* blackout_trace_state */
-  uint64_t committed;    /* bytes of whole events */
+  uint32_t header_size; /* BLACKOUT_HEADER_SIZE */
+  uint32_t event_size;  /* sizeof(blackout_event) */
+  uint32_t state;       /* blackout_trace_state */
+  uint64_t committed;   /* bytes of whole events */
   uint32_t problems;
   uint32_t reserved0;
-  uint64_t lost;         /* events that could not be recorded */
-  uint64_t checksum;     /* sealed: of this header with this field 0, and of the seal */
+  uint64_t lost;     /* events that could not be recorded */
+  uint64_t checksum; /* sealed: of this header with this field 0, and of the seal */
 
   /* The recorder's own, 0 in a sealed trace. */
-  uint32_t lock;         /* 0 or the kernel's id of the owner */
+  uint32_t lock; /* 0 or the kernel's id of the owner */
   uint32_t next_thread;
   uint32_t next_where;
   uint32_t next_site;
   uint32_t next_file;
   uint32_t next_process;
-  uint32_t shared;       /* more than one thread or process may write */
+  uint32_t shared; /* more than one thread or process may write */
   uint32_t reserved;
   uint64_t next_address; /* where the next pool is mapped */
   blackout_trace_file files[BLACKOUT_MAX_FILES];

@@ -60,10 +60,12 @@ Result<void> copyFile(const fs::path& from, const fs::path& to, TraceWriter& tra
     off_t end = lseek(in.fd, data, SEEK_HOLE);
     if (end < 0) end = st.st_size;
     for (at = data; at < end;) {
-      ssize_t n = pread(in.fd, buffer.data(), std::min<std::size_t>(buffer.size(), static_cast<std::size_t>(end - at)), at);
+      ssize_t n =
+          pread(in.fd, buffer.data(), std::min<std::size_t>(buffer.size(), static_cast<std::size_t>(end - at)), at);
       if (n <= 0) return broken(from);
       if (pwrite(out.fd, buffer.data(), static_cast<std::size_t>(n), at) != n) return broken(to);
-      trace.fileData(pmAddr(file, static_cast<std::uint64_t>(at)), std::string_view(buffer.data(), static_cast<std::size_t>(n)));
+      trace.fileData(pmAddr(file, static_cast<std::uint64_t>(at)),
+                     std::string_view(buffer.data(), static_cast<std::size_t>(n)));
       at += n;
     }
   }
@@ -139,8 +141,10 @@ Result<void> copyPools(const std::vector<std::string>& patterns, const fs::path&
       fs::create_directories(shadow / fs::path(pattern).relative_path(), error);
       for (auto it = fs::recursive_directory_iterator(pattern, fs::directory_options::skip_permission_denied, error);
            it != fs::recursive_directory_iterator(); it.increment(error)) {
-        if (it->is_directory(error)) fs::create_directories(shadow / it->path().relative_path(), error);
-        else if (it->is_regular_file(error)) files.insert(it->path().string());
+        if (it->is_directory(error))
+          fs::create_directories(shadow / it->path().relative_path(), error);
+        else if (it->is_regular_file(error))
+          files.insert(it->path().string());
       }
     } else {
       fs::create_directories(shadow / fs::path(pattern).parent_path().relative_path(), error);

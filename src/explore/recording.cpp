@@ -61,8 +61,10 @@ Result<std::string> findProgram(const std::string& name) {
 std::string word(const std::string& key, const std::string& value) {
   std::string out = ":" + key + "=";
   for (char c : value) {
-    if (c == ':' || c == '%') out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else out += c;
+    if (c == ':' || c == '%')
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   return out;
 }
@@ -161,8 +163,7 @@ Result<Ran> run(const std::string& program, const std::vector<std::string>& comm
     if (ended < 0 && errno != EINTR) break;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0);
-  if (n == sizeof error)
-    return fail(fmt::format("{}: can't be started: {}", program, std::strerror(error)));
+  if (n == sizeof error) return fail(fmt::format("{}: can't be started: {}", program, std::strerror(error)));
   return ran;
 }
 
@@ -211,16 +212,17 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
   }
   for (EventNo n = 0; n < trace.end() && !mapped; n = trace.next(n)) mapped = kindOf(trace[n]) == EventKind::Map;
   if (!loaded)
-    return fail(fmt::format("{}: Blackout's runtime was not loaded into it; static and setuid programs are not "
-                            "supported, link it dynamically",
-                            program));
+    return fail(
+        fmt::format("{}: Blackout's runtime was not loaded into it; static and setuid programs are not "
+                    "supported, link it dynamically",
+                    program));
   // A program that failed before it mapped anything tells its own story first.
   if (!mapped && recording.waitStatus != 0)
-    return fail(fmt::format("{}: it ended with {} before it mapped any PM; nothing was recorded", program,
-                            WIFSIGNALED(recording.waitStatus)
-                                ? fmt::format("signal {}", WTERMSIG(recording.waitStatus))
-                                : fmt::format("exit code {}", WEXITSTATUS(recording.waitStatus))),
-                ExitCode::Inconclusive);
+    return fail(
+        fmt::format("{}: it ended with {} before it mapped any PM; nothing was recorded", program,
+                    WIFSIGNALED(recording.waitStatus) ? fmt::format("signal {}", WTERMSIG(recording.waitStatus))
+                                                      : fmt::format("exit code {}", WEXITSTATUS(recording.waitStatus))),
+        ExitCode::Inconclusive);
   if (!instrumented)
     return fail(fmt::format("{}: not instrumented; build it with blackout-clang or blackout-clang++", program));
   if (!mapped)
@@ -237,7 +239,8 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
 }  // namespace
 
 Result<Recording> record(const RecordOptions& options) {
-  if (options.command.empty()) return fail("no program: write it behind --, as in 'blackout check --pm pool.img -- ./program'");
+  if (options.command.empty())
+    return fail("no program: write it behind --, as in 'blackout check --pm pool.img -- ./program'");
   auto program = findProgram(options.command[0]);
   if (!program) return tl::unexpected(program.error());
   auto preload = runtimePath();
@@ -258,12 +261,12 @@ Result<Recording> record(const RecordOptions& options) {
   if (auto ok = copyPools(*patterns, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
-  auto ran = run(*program, options.command, *preload,
-                 runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  auto ran = run(*program, options.command, *preload, runtimeOptions(options, recording.tracePath, shadow, *patterns));
   if (!ran) return tl::unexpected(ran.error());
   recording.waitStatus = ran->waitStatus;
   if (ran->randomised)
-    recording.notes.push_back("address randomisation can't be switched off here, so volatile addresses differ from run to run");
+    recording.notes.push_back(
+        "address randomisation can't be switched off here, so volatile addresses differ from run to run");
 
   // The trace checks itself before it is sealed, so that the answer stays with it.
   std::vector<std::string> unexplained;
@@ -287,7 +290,8 @@ Result<Recording> record(const RecordOptions& options) {
   recording.blindSentence = blindSentence(*trace);
   for (const LoadedModule& m : trace->modules()) {
     if (fs::path(m.path).filename().string().rfind("libpmem", 0) == 0) {
-      recording.notes.push_back("PMEM_IS_PMEM_FORCE=1 was set, so that PMDK flushes as on real PM instead of calling msync.");
+      recording.notes.push_back(
+          "PMEM_IS_PMEM_FORCE=1 was set, so that PMDK flushes as on real PM instead of calling msync.");
       break;
     }
   }

@@ -134,8 +134,9 @@ std::vector<std::string> neededBy(const std::string& path) {
 }
 
 bool isLanguageRuntime(const std::string& name) {
-  static constexpr const char* kNames[] = {"libc.so",      "libm.so",  "libstdc++.so", "libgcc_s.so", "ld-linux",
-                                           "libpthread.so", "libdl.so", "librt.so",     "libc++",      "libblackout.so"};
+  static constexpr const char* kNames[] = {"libc.so",  "libm.so",       "libstdc++.so", "libgcc_s.so",
+                                           "ld-linux", "libpthread.so", "libdl.so",     "librt.so",
+                                           "libc++",   "libblackout.so"};
   return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* n) { return name.rfind(n, 0) == 0; });
 }
 

@@ -16,7 +16,8 @@ void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t s
 void recordLoad(const void* p, size_t size, uint32_t where);
 void recordFlush(uint8_t kind, const void* p, uint32_t where);
 
-// Writes `bytes` to PM or elsewhere, in pieces of at most 8 bytes, and records it: trace and memory agree piece by piece.
+// Writes `bytes` to PM or elsewhere, in pieces of at most 8 bytes, and records it: trace and memory agree piece by
+// piece.
 void storeBytes(void* to, const void* bytes, size_t size, uint32_t where);
 
 }  // namespace blackout::rt

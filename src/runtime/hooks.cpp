@@ -83,7 +83,8 @@ void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t s
     if (len > size) len = size;
     uint64_t value = 0;
     memcpy(&value, from, len);
-    append(BLACKOUT_EV_Store, uint8_t(len) | (size == len ? 0 : BLACKOUT_WIDE), where, (uint64_t{file} << 40) | offset, value);
+    append(BLACKOUT_EV_Store, uint8_t(len) | (size == len ? 0 : BLACKOUT_WIDE), where, (uint64_t{file} << 40) | offset,
+           value);
     offset += len;
     from += len;
     size -= len;
@@ -95,8 +96,10 @@ void recordLoad(const void* p, size_t size, uint32_t where) {
   auto a = reinterpret_cast<uintptr_t>(p);
   forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     size_t n = to - from;
-    if (n <= 8) append(BLACKOUT_EV_Load, uint8_t(n), where, pmAddressOf(r, from), 0);
-    else append(BLACKOUT_EV_LoadRange, 0, where, pmAddressOf(r, from), n);
+    if (n <= 8)
+      append(BLACKOUT_EV_Load, uint8_t(n), where, pmAddressOf(r, from), 0);
+    else
+      append(BLACKOUT_EV_LoadRange, 0, where, pmAddressOf(r, from), n);
   });
 }
 
@@ -146,16 +149,21 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
-  if (__builtin_expect(scope.nested, 0)) nestedAccess();
-  else if (findRegion(p) != nullptr) recordLoad(p, sizeof(T), whereOf(site, stack));
+  if (__builtin_expect(scope.nested, 0))
+    nestedAccess();
+  else if (findRegion(p) != nullptr)
+    recordLoad(p, sizeof(T), whereOf(site, stack));
   return *static_cast<const volatile T*>(p);
 }
 
 uint8_t flushEvent(uint8_t siteKind) {
   switch (siteKind) {
-    case BLACKOUT_SITE_Clflush: return BLACKOUT_EV_Clflush;
-    case BLACKOUT_SITE_Clflushopt: return BLACKOUT_EV_Clflushopt;
-    default: return BLACKOUT_EV_Clwb;
+    case BLACKOUT_SITE_Clflush:
+      return BLACKOUT_EV_Clflush;
+    case BLACKOUT_SITE_Clflushopt:
+      return BLACKOUT_EV_Clflushopt;
+    default:
+      return BLACKOUT_EV_Clwb;
   }
 }
 
@@ -170,10 +178,18 @@ BLACKOUT_HOOK void __blackout_store1(void* p, uint8_t v, blackout_site* s) { sto
 BLACKOUT_HOOK void __blackout_store2(void* p, uint16_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
 BLACKOUT_HOOK void __blackout_store4(void* p, uint32_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
 BLACKOUT_HOOK void __blackout_store8(void* p, uint64_t v, blackout_site* s) { storeWord(p, v, s, BLACKOUT_FRAME()); }
-BLACKOUT_HOOK uint8_t __blackout_load1(const void* p, blackout_site* s) { return loadWord<uint8_t>(p, s, BLACKOUT_FRAME()); }
-BLACKOUT_HOOK uint16_t __blackout_load2(const void* p, blackout_site* s) { return loadWord<uint16_t>(p, s, BLACKOUT_FRAME()); }
-BLACKOUT_HOOK uint32_t __blackout_load4(const void* p, blackout_site* s) { return loadWord<uint32_t>(p, s, BLACKOUT_FRAME()); }
-BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) { return loadWord<uint64_t>(p, s, BLACKOUT_FRAME()); }
+BLACKOUT_HOOK uint8_t __blackout_load1(const void* p, blackout_site* s) {
+  return loadWord<uint8_t>(p, s, BLACKOUT_FRAME());
+}
+BLACKOUT_HOOK uint16_t __blackout_load2(const void* p, blackout_site* s) {
+  return loadWord<uint16_t>(p, s, BLACKOUT_FRAME());
+}
+BLACKOUT_HOOK uint32_t __blackout_load4(const void* p, blackout_site* s) {
+  return loadWord<uint32_t>(p, s, BLACKOUT_FRAME());
+}
+BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
+  return loadWord<uint64_t>(p, s, BLACKOUT_FRAME());
+}
 
 BLACKOUT_HOOK void __blackout_enter(void*, size_t, blackout_site*) {
   if (!recording()) return;
@@ -198,8 +214,10 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
         break;
       case BLACKOUT_SITE_Rmw:
       case BLACKOUT_SITE_CmpXchg:
-        if (stored != 0) recordStore(BLACKOUT_EV_Rmw, p, p, size, where, size == 16);
-        else append(BLACKOUT_EV_RmwFence, 0, where, reinterpret_cast<uint64_t>(p), 0);
+        if (stored != 0)
+          recordStore(BLACKOUT_EV_Rmw, p, p, size, where, size == 16);
+        else
+          append(BLACKOUT_EV_RmwFence, 0, where, reinterpret_cast<uint64_t>(p), 0);
         self.active = false;
         break;
       case BLACKOUT_SITE_StoreNt:
@@ -282,7 +300,9 @@ static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* 
 void __blackout_call(const void* callee, blackout_site* s) {
   control(BLACKOUT_EV_Call, reinterpret_cast<uint64_t>(callee), 0, s, BLACKOUT_FRAME());
 }
-void __blackout_branch(int taken, blackout_site* s) { control(BLACKOUT_EV_Branch, 0, uint64_t(taken), s, BLACKOUT_FRAME()); }
+void __blackout_branch(int taken, blackout_site* s) {
+  control(BLACKOUT_EV_Branch, 0, uint64_t(taken), s, BLACKOUT_FRAME());
+}
 void __blackout_alloc(const void* p, size_t size, blackout_site* s) {
   control(BLACKOUT_EV_Alloc, reinterpret_cast<uint64_t>(p), size, s, BLACKOUT_FRAME());
 }

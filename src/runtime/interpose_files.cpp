@@ -201,21 +201,21 @@ mode_t modeOf(int flags, va_list arguments) {
 
 }  // namespace
 
-#define BLACKOUT_OPEN(name)                                        \
-  BLACKOUT_EXPORT int name(const char* path, int flags, ...) {     \
-    va_list arguments;                                             \
-    va_start(arguments, flags);                                    \
-    mode_t mode = modeOf(flags, arguments);                        \
-    va_end(arguments);                                             \
-    return openFile(AT_FDCWD, path, flags, mode);                  \
+#define BLACKOUT_OPEN(name)                                    \
+  BLACKOUT_EXPORT int name(const char* path, int flags, ...) { \
+    va_list arguments;                                         \
+    va_start(arguments, flags);                                \
+    mode_t mode = modeOf(flags, arguments);                    \
+    va_end(arguments);                                         \
+    return openFile(AT_FDCWD, path, flags, mode);              \
   }
-#define BLACKOUT_OPENAT(name)                                                \
-  BLACKOUT_EXPORT int name(int dirfd, const char* path, int flags, ...) {    \
-    va_list arguments;                                                       \
-    va_start(arguments, flags);                                              \
-    mode_t mode = modeOf(flags, arguments);                                  \
-    va_end(arguments);                                                       \
-    return openFile(dirfd, path, flags, mode);                               \
+#define BLACKOUT_OPENAT(name)                                             \
+  BLACKOUT_EXPORT int name(int dirfd, const char* path, int flags, ...) { \
+    va_list arguments;                                                    \
+    va_start(arguments, flags);                                           \
+    mode_t mode = modeOf(flags, arguments);                               \
+    va_end(arguments);                                                    \
+    return openFile(dirfd, path, flags, mode);                            \
   }
 BLACKOUT_OPEN(open)
 BLACKOUT_OPEN(open64)
@@ -305,20 +305,25 @@ BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, at, "pwrite", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) { return pwrite(fd, buffer, size, at); }
+BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) {
+  return pwrite(fd, buffer, size, at);
+}
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   return writeVector(fd, parts, count, -1, "writev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
   return writeVector(fd, parts, count, at, "pwritev", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
+BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) {
+  return pwritev(fd, parts, count, at);
+}
 
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
   return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return syscall(SYS_read, fd, to, size); });
 }
 BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
-  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) { return syscall(SYS_pread64, fd, to, size, at); });
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(),
+                  [&](void* to) { return syscall(SYS_pread64, fd, to, size, at); });
 }
 BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
@@ -432,8 +437,12 @@ BLACKOUT_EXPORT int fstatat64(int dirfd, const char* path, struct stat64* st, in
 }
 BLACKOUT_EXPORT int stat(const char* path, struct stat* st) { return fstatat(AT_FDCWD, path, st, 0); }
 BLACKOUT_EXPORT int stat64(const char* path, struct stat64* st) { return fstatat64(AT_FDCWD, path, st, 0); }
-BLACKOUT_EXPORT int lstat(const char* path, struct stat* st) { return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW); }
-BLACKOUT_EXPORT int lstat64(const char* path, struct stat64* st) { return fstatat64(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW); }
+BLACKOUT_EXPORT int lstat(const char* path, struct stat* st) {
+  return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+BLACKOUT_EXPORT int lstat64(const char* path, struct stat64* st) {
+  return fstatat64(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
 // The names of programs linked before glibc 2.33.
 BLACKOUT_EXPORT int __xstat(int, const char* path, struct stat* st) { return stat(path, st); }
 BLACKOUT_EXPORT int __xstat64(int, const char* path, struct stat64* st) { return stat64(path, st); }

@@ -1,5 +1,6 @@
 // Mappings: a pool file mapped shared is PM. Without a wish of the
-// program's it is placed where it is in every run. msync and fsync are events; the private copy itself is never forced to disk.
+// program's it is placed where it is in every run. msync and fsync are events; the private copy itself is never forced
+// to disk.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +124,9 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   va_start(arguments, flags);
   void* to = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
   va_end(arguments);
-  auto plain = [&](int f, void* target) { return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target)); };
+  auto plain = [&](int f, void* target) {
+    return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
+  };
   if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) return plain(flags, to);
   Scope scope;
   const Region* known = scope.nested ? nullptr : findRegion(from);

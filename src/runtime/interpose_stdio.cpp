@@ -46,8 +46,10 @@ FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, cons
   if (number == 0 && !existed) number = newFile(canonical, st);
   if (number != 0) setFileSize(number, uint64_t(st.st_size));
   notePoolDescriptor(fd);
-  if (Stream* s = find(nullptr)) *s = {file, st.st_size == 0};
-  else problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  if (Stream* s = find(nullptr))
+    *s = {file, st.st_size == 0};
+  else
+    problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return file;
 }
 

@@ -1,6 +1,6 @@
 // Threads, locks and processes. A lock is a locked instruction, so it completes the pending flushes
-// of its thread; it is recorded when it could (the thread touched PM since its last fence) or when all locks are wanted.
-// Children record into the same trace, whatever way they are made.
+// of its thread; it is recorded when it could (the thread touched PM since its last fence) or when all locks are
+// wanted. Children record into the same trace, whatever way they are made.
 
 #include <errno.h>
 #include <pthread.h>
@@ -132,7 +132,8 @@ void execEvent() {
 
 extern char** environ;
 
-BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
+BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                                   void* argument) {
   auto real = BLACKOUT_REAL_VERSION(pthread_create, "GLIBC_2.34");
   if (!recording()) return real(thread, attributes, routine, argument);
   pthread_once(&endOnce, makeEndKey);
@@ -151,7 +152,9 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
 }
 
 BLACKOUT_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) { return locked(BLACKOUT_REAL(pthread_mutex_lock)(m), m); }
-BLACKOUT_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) { return locked(BLACKOUT_REAL(pthread_mutex_trylock)(m), m); }
+BLACKOUT_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) {
+  return locked(BLACKOUT_REAL(pthread_mutex_trylock)(m), m);
+}
 BLACKOUT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* t) {
   return locked(BLACKOUT_REAL(pthread_mutex_timedlock)(m, t), m);
 }
@@ -159,15 +162,25 @@ BLACKOUT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) {
   unlocks(m);
   return BLACKOUT_REAL(pthread_mutex_unlock)(m);
 }
-BLACKOUT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_rdlock)(l), l); }
-BLACKOUT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_wrlock)(l), l); }
-BLACKOUT_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_tryrdlock)(l), l); }
-BLACKOUT_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* l) { return locked(BLACKOUT_REAL(pthread_rwlock_trywrlock)(l), l); }
+BLACKOUT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_rwlock_rdlock)(l), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_rwlock_wrlock)(l), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_rwlock_tryrdlock)(l), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_rwlock_trywrlock)(l), l);
+}
 BLACKOUT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* l) {
   unlocks(l);
   return BLACKOUT_REAL(pthread_rwlock_unlock)(l);
 }
-BLACKOUT_EXPORT int pthread_spin_lock(pthread_spinlock_t* l) { return locked(BLACKOUT_REAL(pthread_spin_lock)(l), const_cast<int*>(l)); }
+BLACKOUT_EXPORT int pthread_spin_lock(pthread_spinlock_t* l) {
+  return locked(BLACKOUT_REAL(pthread_spin_lock)(l), const_cast<int*>(l));
+}
 BLACKOUT_EXPORT int pthread_spin_trylock(pthread_spinlock_t* l) {
   return locked(BLACKOUT_REAL(pthread_spin_trylock)(l), const_cast<int*>(l));
 }
@@ -226,7 +239,8 @@ BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_
   return BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(pid, path, actions, attributes, arguments, e.result);
 }
 BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
-                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+                                 const posix_spawnattr_t* attributes, char* const* arguments,
+                                 char* const* environment) {
   if (recording()) setShared();
   Environment e(environment);
   return BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(pid, file, actions, attributes, arguments, e.result);

@@ -30,46 +30,38 @@ void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (!scope.nested) recordLoad(p, n, whereOf(site, stack));
 }
 
+// Writes d[0..n): `write(where)` makes and records the write if PM is touched, `plain()` makes it otherwise.
+template <class Write, class Plain>
+void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
+  if (n == 0 || !mayBePm(d, n)) return plain();
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  auto a = reinterpret_cast<uintptr_t>(d);
+  if (scope.nested) {
+    problem(BLACKOUT_PROBLEM_SIGNAL);
+    lost(1);
+  } else if (overlapsRegion(a, a + n)) {
+    return write(whereOf(site, stack));
+  }
+  plain();
+}
+
 // d[0..n) = s[0..n), as memmove.
 void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame) {
   reading(site, s, n, frame);
-  if (n == 0 || !mayBePm(d, n)) {
-    memmove(d, s, n);
-    return;
-  }
-  Stack stack;
-  walkStack(stack, frame);
-  Scope scope;
-  auto a = reinterpret_cast<uintptr_t>(d);
-  if (scope.nested) {
-    problem(BLACKOUT_PROBLEM_SIGNAL);
-    lost(1);
-  } else if (overlapsRegion(a, a + n)) {
-    storeBytes(d, s, n, whereOf(site, stack));
-    return;
-  }
-  memmove(d, s, n);
+  writing(site, d, n, frame, [&](uint32_t where) { storeBytes(d, s, n, where); }, [&] { memmove(d, s, n); });
 }
 
 void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
-  if (n == 0 || !mayBePm(d, n)) {
-    memset(d, c, n);
-    return;
-  }
-  Stack stack;
-  walkStack(stack, frame);
-  Scope scope;
-  auto a = reinterpret_cast<uintptr_t>(d);
-  if (scope.nested) {
-    problem(BLACKOUT_PROBLEM_SIGNAL);
-    lost(1);
-  } else if (overlapsRegion(a, a + n)) {
-    // The fill itself is what is recorded, read back from memory.
-    memset(d, c, n);
-    recordStore(BLACKOUT_EV_Store, d, d, n, whereOf(site, stack));
-    return;
-  }
-  memset(d, c, n);
+  writing(
+      site, d, n, frame,
+      [&](uint32_t where) {
+        // The fill itself is what is recorded, read back from memory.
+        memset(d, c, n);
+        recordStore(BLACKOUT_EV_Store, d, d, n, where);
+      },
+      [&] { memset(d, c, n); });
 }
 
 size_t bounded(const char* s, size_t n) {
@@ -250,7 +242,8 @@ HOOK int __blackout_memcmp(blackout_site* s, const void* a, const void* b, size_
 }
 HOOK void* __blackout_memchr(blackout_site* s, const void* p, int c, size_t n) {
   auto* found = memchr(const_cast<void*>(p), c, n);
-  reading(s, p, found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1, FRAME);
+  reading(s, p, found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1,
+          FRAME);
   return found;
 }
 HOOK size_t __blackout_strlen(blackout_site* s, const char* p) {

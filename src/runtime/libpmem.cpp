@@ -67,8 +67,10 @@ void persist(blackout_site* site, const void* p, size_t n, const void* frame) {
 // memcpy with a source, memset without.
 void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned flags, const void* frame) {
   auto write = [&] {
-    if (s != nullptr) memmove(d, s, n);
-    else memset(d, c, n);
+    if (s != nullptr)
+      memmove(d, s, n);
+    else
+      memset(d, c, n);
   };
   bool done = recorded(site, frame, [&](uint32_t where) {
     write();
@@ -87,19 +89,19 @@ void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned
 
 // Each function twice: the hook with the place of the call, and the name itself. When nothing is
 // recorded, libpmem does the work.
-#define BLACKOUT_PMEM(result, name, parameters, arguments, ...)                                       \
-  BLACKOUT_EXPORT result __blackout_##name(blackout_site* site, BLACKOUT_UNPACK parameters) {         \
-    const void* frame = BLACKOUT_FRAME();                                                             \
-    if (!recording())                                                                                 \
-      if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;            \
-    __VA_ARGS__;                                                                                      \
-  }                                                                                                   \
-  BLACKOUT_EXPORT result name(BLACKOUT_UNPACK parameters) {                                           \
-    const void* frame = BLACKOUT_FRAME();                                                             \
-    blackout_site* site = recording() ? librarySite(#name) : nullptr;                                 \
-    if (!recording())                                                                                 \
-      if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;            \
-    __VA_ARGS__;                                                                                      \
+#define BLACKOUT_PMEM(result, name, parameters, arguments, ...)                               \
+  BLACKOUT_EXPORT result __blackout_##name(blackout_site* site, BLACKOUT_UNPACK parameters) { \
+    const void* frame = BLACKOUT_FRAME();                                                     \
+    if (!recording())                                                                         \
+      if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;    \
+    __VA_ARGS__;                                                                              \
+  }                                                                                           \
+  BLACKOUT_EXPORT result name(BLACKOUT_UNPACK parameters) {                                   \
+    const void* frame = BLACKOUT_FRAME();                                                     \
+    blackout_site* site = recording() ? librarySite(#name) : nullptr;                         \
+    if (!recording())                                                                         \
+      if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;    \
+    __VA_ARGS__;                                                                              \
   }
 #define BLACKOUT_UNPACK(...) __VA_ARGS__
 

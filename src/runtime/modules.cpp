@@ -71,7 +71,8 @@ using namespace blackout::rt;
 
 extern "C" {
 
-__attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site*, blackout_site*) {
+__attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site*,
+                                                                       blackout_site*) {
   if (m->version != BLACKOUT_CONTRACT_VERSION) {
     if (recording()) {
       Scope scope;

@@ -20,10 +20,10 @@ void put(const char* text) { syscall(SYS_write, 2, text, strlen(text)); }
 [[noreturn]] void printHelp() {
   put("Words of BLACKOUT_OPTIONS, separated by ':' (write %3A for ':' and %25 for '%' inside one):\n");
   char line[512];
-#define BLACKOUT_FLAG(name, initial, help)                                              \
+#define BLACKOUT_FLAG(name, initial, help)                                                  \
   snprintf(line, sizeof line, "  %-10s %s (default %d)\n", #name "=N", help, int(initial)); \
   put(line);
-#define BLACKOUT_TEXT(name, help)                                 \
+#define BLACKOUT_TEXT(name, help)                                   \
   snprintf(line, sizeof line, "  %-10s %s\n", #name "=TEXT", help); \
   put(line);
 #include "events/options.def"
@@ -41,21 +41,21 @@ int hexDigit(char c) {
 }
 
 void set(char* key, char* value) {
-#define BLACKOUT_FLAG(name, initial, help)                                                          \
-  if (strcmp(key, #name) == 0) {                                                                    \
-    char* end = nullptr;                                                                            \
-    options.name = strtoull(value, &end, 10);                                                       \
-    if (*value == '\0' || *end != '\0') stop("BLACKOUT_OPTIONS: not a number:", value, 2);          \
-    return;                                                                                         \
+#define BLACKOUT_FLAG(name, initial, help)                                                 \
+  if (strcmp(key, #name) == 0) {                                                           \
+    char* end = nullptr;                                                                   \
+    options.name = strtoull(value, &end, 10);                                              \
+    if (*value == '\0' || *end != '\0') stop("BLACKOUT_OPTIONS: not a number:", value, 2); \
+    return;                                                                                \
   }
-#define BLACKOUT_TEXT(name, help) \
-  if (strcmp(key, #name) == 0) {  \
-    options.name = value;         \
-    if (strcmp(key, "pm") == 0) { \
+#define BLACKOUT_TEXT(name, help)                                                                          \
+  if (strcmp(key, #name) == 0) {                                                                           \
+    options.name = value;                                                                                  \
+    if (strcmp(key, "pm") == 0) {                                                                          \
       if (options.patternCount == kMaxPatterns) stop("BLACKOUT_OPTIONS: too many words 'pm'", nullptr, 2); \
-      options.patterns[options.patternCount++] = value; \
-    }                             \
-    return;                       \
+      options.patterns[options.patternCount++] = value;                                                    \
+    }                                                                                                      \
+    return;                                                                                                \
   }
 #include "events/options.def"
 #undef BLACKOUT_FLAG

@@ -169,17 +169,21 @@ void fileRemoved(uint32_t file) {
 }
 
 void notePoolDescriptor(int fd) {
-  if (fd >= 0 && fd < kMaxDescriptors) __atomic_fetch_or(&descriptors[fd / 8], uint8_t(1 << (fd % 8)), __ATOMIC_RELAXED);
+  if (fd >= 0 && fd < kMaxDescriptors)
+    __atomic_fetch_or(&descriptors[fd / 8], uint8_t(1 << (fd % 8)), __ATOMIC_RELAXED);
 }
 void forgetDescriptor(int fd) {
-  if (fd >= 0 && fd < kMaxDescriptors) __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
+  if (fd >= 0 && fd < kMaxDescriptors)
+    __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
 }
 bool isPoolDescriptor(int fd) {
   return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
 void copyDescriptor(int from, int to) {
-  if (isPoolDescriptor(from)) notePoolDescriptor(to);
-  else forgetDescriptor(to);
+  if (isPoolDescriptor(from))
+    notePoolDescriptor(to);
+  else
+    forgetDescriptor(to);
 }
 
 void findInheritedDescriptors() {

@@ -5,19 +5,19 @@
 
 #include <dlfcn.h>
 
-#define BLACKOUT_REAL(name)                                                      \
-  ([]() -> decltype(&::name) {                                                   \
-    static decltype(&::name) found = nullptr;                                    \
+#define BLACKOUT_REAL(name)                                                                     \
+  ([]() -> decltype(&::name) {                                                                  \
+    static decltype(&::name) found = nullptr;                                                   \
     if (found == nullptr) found = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name)); \
-    return found;                                                                \
+    return found;                                                                               \
   }())
 
 // For functions with several symbol versions, of which dlsym would take the oldest.
-#define BLACKOUT_REAL_VERSION(name, version)                                     \
-  ([]() -> decltype(&::name) {                                                   \
-    static decltype(&::name) found = nullptr;                                    \
+#define BLACKOUT_REAL_VERSION(name, version)                                                              \
+  ([]() -> decltype(&::name) {                                                                            \
+    static decltype(&::name) found = nullptr;                                                             \
     if (found == nullptr) found = reinterpret_cast<decltype(&::name)>(dlvsym(RTLD_NEXT, #name, version)); \
-    return found;                                                                \
+    return found;                                                                                         \
   }())
 
 #define BLACKOUT_EXPORT extern "C" __attribute__((visibility("default")))

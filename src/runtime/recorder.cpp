@@ -26,8 +26,8 @@ uint32_t processNumber = 0;
 namespace {
 
 int traceFd = -1;
-uint8_t* traceBase = nullptr;   // of the reservation; the header lies first
-uint64_t mappedEnd = 0;         // bytes of the file that this process has mapped
+uint8_t* traceBase = nullptr;  // of the reservation; the header lies first
+uint64_t mappedEnd = 0;        // bytes of the file that this process has mapped
 constexpr uint64_t kReservation = uint64_t{1} << 38;
 // Behind the pools (regions.h), where programs that insist on an address do not ask for one.
 constexpr uintptr_t kTraceBase = 0x310000000000;
@@ -64,8 +64,8 @@ bool grow(uint64_t end) {
   for (int attempt = 0;; ++attempt) {
     // The program may have closed our descriptor, or another file may have taken its number.
     struct stat named;
-    bool ours = syscall(SYS_fstat, traceFd, &st) == 0 && stat(options.trace, &named) == 0 && st.st_ino == named.st_ino &&
-                st.st_dev == named.st_dev;
+    bool ours = syscall(SYS_fstat, traceFd, &st) == 0 && stat(options.trace, &named) == 0 &&
+                st.st_ino == named.st_ino && st.st_dev == named.st_dev;
     if (ours) break;
     if (attempt > 0) return false;
     traceFd = openTrace();
@@ -134,7 +134,8 @@ bool attach() {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   traceBase = static_cast<uint8_t*>(
       rawMmap(reinterpret_cast<void*>(kTraceBase), kReservation, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0));
-  if (traceBase == MAP_FAILED) traceBase = static_cast<uint8_t*>(rawMmap(nullptr, kReservation, PROT_NONE, flags, -1, 0));
+  if (traceBase == MAP_FAILED)
+    traceBase = static_cast<uint8_t*>(rawMmap(nullptr, kReservation, PROT_NONE, flags, -1, 0));
   if (traceBase == MAP_FAILED) stop("no address space for the trace", nullptr, 3);
   if (!grow(uint64_t(st.st_size))) stop("no room on the disk for the trace:", options.trace, 3);
   auto* h = reinterpret_cast<blackout_trace_header*>(traceBase);
@@ -172,11 +173,13 @@ void setShared() {
 void lockTrace() {
   if (self.tid == 0) self.tid = currentTid();
   uint32_t expected = 0;
-  for (uint64_t spins = 1; !__atomic_compare_exchange_n(&header->lock, &expected, self.tid, false, __ATOMIC_ACQUIRE,
-                                                        __ATOMIC_RELAXED);
+  for (uint64_t spins = 1;
+       !__atomic_compare_exchange_n(&header->lock, &expected, self.tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
        ++spins) {
-    if (spins % 64 == 0) sched_yield();
-    else __builtin_ia32_pause();
+    if (spins % 64 == 0)
+      sched_yield();
+    else
+      __builtin_ia32_pause();
     if (spins % (1 << 16) == 0) {
       // Killed while it held the lock? Its event is not committed, so nothing is torn.
       uint32_t owner = expected;
@@ -285,7 +288,8 @@ void writeSite(blackout_site* site) {
     n += size;
   };
   uint32_t count = site->place_count;
-  const auto* places = reinterpret_cast<const blackout_place*>(reinterpret_cast<const char*>(&site->places) + site->places);
+  const auto* places =
+      reinterpret_cast<const blackout_place*>(reinterpret_cast<const char*>(&site->places) + site->places);
   // A chain too long for the buffer is cut, never the record.
   size_t room = sizeof payload - 512;
   uint32_t kept = 0;

@@ -13,12 +13,12 @@
 namespace blackout::rt {
 
 struct ThreadState {
-  bool busy = false;     // inside a Scope
-  bool active = false;   // PM events since the last fence
-  uint16_t number = 0;   // 0: none yet
-  int depth = 0;         // open brackets (enter without leave)
+  bool busy = false;    // inside a Scope
+  bool active = false;  // PM events since the last fence
+  uint16_t number = 0;  // 0: none yet
+  int depth = 0;        // open brackets (enter without leave)
   uint32_t tid = 0;
-  uintptr_t stackLow = 0;   // frames are walked inside [low, top) only
+  uintptr_t stackLow = 0;  // frames are walked inside [low, top) only
   uintptr_t stackTop = 0;
   uint32_t process = 0;  // whose number this state belongs to: changes with fork
 };

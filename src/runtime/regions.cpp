@@ -62,8 +62,10 @@ const Region* findRegion(const void* p) {
   int high = regionCount;
   while (low < high) {
     int middle = (low + high) / 2;
-    if (regions[middle].end <= a) low = middle + 1;
-    else high = middle;
+    if (regions[middle].end <= a)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low == regionCount || a < regions[low].begin) return nullptr;
   lastFound = low;
@@ -116,7 +118,9 @@ bool addRegion(Region r) {
   return true;
 }
 
-void noteReservation(uintptr_t begin, uintptr_t end) { reservations[reservationCount++ % kMaxReservations] = {begin, end}; }
+void noteReservation(uintptr_t begin, uintptr_t end) {
+  reservations[reservationCount++ % kMaxReservations] = {begin, end};
+}
 
 uintptr_t placeForMapping(size_t size) {
   constexpr uintptr_t kAlign = uintptr_t{2} << 20;
