@@ -68,7 +68,9 @@ typedef struct blackout_trace_file {
   uint64_t inode;
   uint64_t size;
   uint32_t live; /* 0: free row or removed file */
-  uint32_t open_writers;
+  uint32_t reserved;
+  uint64_t original_device; /* of the user's file that was copied; 0: none */
+  uint64_t original_inode;
 } blackout_trace_file;
 
 typedef struct blackout_trace_header {

@@ -117,9 +117,12 @@ FileNo TraceWriter::file(std::string_view path, std::uint64_t size, bool before)
   return n;
 }
 
-void TraceWriter::identify(FileNo file, std::uint64_t device, std::uint64_t inode) {
-  header().files[file].device = device;
-  header().files[file].inode = inode;
+void TraceWriter::identify(FileNo file, Identity copy, Identity original) {
+  blackout_trace_file& row = header().files[file];
+  row.device = copy.device;
+  row.inode = copy.inode;
+  row.original_device = original.device;
+  row.original_inode = original.inode;
 }
 
 void TraceWriter::fileData(PmAddr addr, std::string_view bytes) {

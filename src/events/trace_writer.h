@@ -29,8 +29,12 @@ class TraceWriter {
   // A store of any width at any address, cut into pieces.
   void store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, WhereNo where = 0);
 
-  // The file's identity for a recorder that goes on with this trace.
-  void identify(FileNo file, std::uint64_t device, std::uint64_t inode);
+  // Identities for a recorder that goes on with this trace: of the private copy and of the user's file.
+  struct Identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+  };
+  void identify(FileNo file, Identity copy, Identity original);
 
   // The whole file: unsealed, so that a recorder can go on, or sealed.
   std::string bytes() const;

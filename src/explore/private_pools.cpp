@@ -50,7 +50,7 @@ Result<void> copyFile(const fs::path& from, const fs::path& to, TraceWriter& tra
     return fail(fmt::format("--pm matches more than {} files; name fewer", BLACKOUT_MAX_FILES - 1));
   struct stat copy{};
   if (fstat(out.fd, &copy) != 0) return broken(to);
-  trace.identify(file, copy.st_dev, copy.st_ino);
+  trace.identify(file, {copy.st_dev, copy.st_ino}, {st.st_dev, st.st_ino});
   std::string buffer(1 << 20, '\0');
   off_t at = 0;
   while (at < st.st_size) {
@@ -90,45 +90,58 @@ PrivateFolder::~PrivateFolder() {
   fs::remove_all(path_, error);
 }
 
-Result<std::vector<std::string>> canonicalPatterns(const std::vector<std::string>& pm) {
-  std::set<std::string> patterns;
+Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string>& pm) {
+  std::set<PoolPattern> patterns;
   for (const std::string& p : pm) {
     if (p.empty()) return fail("--pm: an empty path; name a pool file, a folder or a glob");
     std::error_code error;
     fs::path plain = fs::absolute(p, error).lexically_normal();
-    fs::path folder = isGlob(plain.filename().string()) || !fs::exists(plain, error) ? plain.parent_path() : fs::path();
-    if (isGlob(plain.parent_path().string())) {
-      patterns.insert(plain.string());
+    // What exists under this very name is no glob.
+    bool there = fs::exists(fs::symlink_status(plain, error));
+    if (there) {
+      fs::path real = fs::canonical(plain, error);
+      if (fs::is_directory(real, error)) {
+        auto slashed = [](const fs::path& d) { return d.string().back() == '/' ? d.string() : d.string() + "/"; };
+        patterns.insert({slashed(plain), false});
+        patterns.insert({slashed(real), false});
+      } else if (fs::is_regular_file(real, error)) {
+        patterns.insert({plain.string(), false});
+        patterns.insert({real.string(), false});
+      } else {
+        return fail(fmt::format("--pm {}: not a file or folder; devices can't be recorded, use a file", p));
+      }
       continue;
     }
-    if (!folder.empty()) {
-      if (!fs::is_directory(folder, error))
-        return fail(fmt::format("--pm {}: no such folder: {}; make it, or correct the path", p, folder.string()));
-      patterns.insert(plain.string());
-      patterns.insert((fs::canonical(folder, error) / plain.filename()).string());
+    fs::path folder = plain.parent_path();
+    bool glob = isGlob(plain.string());
+    if (glob && !fs::is_directory(folder, error)) {
+      patterns.insert({plain.string(), true});
       continue;
     }
-    fs::path real = fs::canonical(plain, error);
-    if (fs::is_directory(real, error)) {
-      auto slashed = [](const fs::path& d) { return d.string().back() == '/' ? d.string() : d.string() + "/"; };
-      patterns.insert(slashed(plain));
-      patterns.insert(slashed(real));
-    } else if (fs::is_regular_file(real, error)) {
-      patterns.insert(plain.string());
-      patterns.insert(real.string());
-    } else {
-      return fail(fmt::format("--pm {}: not a file or folder; devices can't be recorded, use a file", p));
-    }
+    if (!fs::is_directory(folder, error))
+      return fail(fmt::format("--pm {}: no such folder: {}; make it, or correct the path", p, folder.string()));
+    glob = isGlob(plain.filename().string());
+    auto escaped = [&](const fs::path& f) {
+      // In front of a glob, the folder's own characters mean themselves.
+      std::string out;
+      for (char c : f.string()) {
+        if (glob && std::strchr("*?[\\", c) != nullptr) out += '\\';
+        out += c;
+      }
+      return out + (out.ends_with('/') ? "" : "/");
+    };
+    patterns.insert({escaped(folder) + plain.filename().string(), glob});
+    patterns.insert({escaped(fs::canonical(folder, error)) + plain.filename().string(), glob});
   }
   if (patterns.size() > 32) return fail("--pm: more than 32 patterns; use a folder or a glob");
-  return std::vector<std::string>(patterns.begin(), patterns.end());
+  return std::vector<PoolPattern>(patterns.begin(), patterns.end());
 }
 
-Result<void> copyPools(const std::vector<std::string>& patterns, const fs::path& shadow, TraceWriter& trace) {
+Result<void> copyPools(const std::vector<PoolPattern>& patterns, const fs::path& shadow, TraceWriter& trace) {
   std::set<std::string> files;
   std::error_code error;
-  for (const std::string& pattern : patterns) {
-    if (isGlob(pattern)) {
+  for (const auto& [pattern, isAGlob] : patterns) {
+    if (isAGlob) {
       glob_t found{};
       if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
         for (std::size_t i = 0; i < found.gl_pathc; ++i)

@@ -29,12 +29,17 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
-// What the runtime matches paths against: absolute paths, folders (with / at the end) and globs. A
+// What the runtime matches paths against: an absolute path, a folder (with / at the end) or a glob. A
 // path through symbolic links stands there both ways.
-Result<std::vector<std::string>> canonicalPatterns(const std::vector<std::string>& pm);
+struct PoolPattern {
+  std::string text;
+  bool glob = false;
+  auto operator<=>(const PoolPattern&) const = default;
+};
+Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string>& pm);
 
 // Copies every file that the patterns match to `shadow` + its path, and begins the trace with it.
-Result<void> copyPools(const std::vector<std::string>& patterns, const std::filesystem::path& shadow,
+Result<void> copyPools(const std::vector<PoolPattern>& patterns, const std::filesystem::path& shadow,
                        TraceWriter& trace);
 
 }  // namespace blackout

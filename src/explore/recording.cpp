@@ -70,7 +70,7 @@ std::string word(const std::string& key, const std::string& value) {
 }
 
 std::string runtimeOptions(const RecordOptions& o, const std::string& trace, const fs::path& shadow,
-                           const std::vector<std::string>& patterns) {
+                           const std::vector<PoolPattern>& patterns) {
   // The user's own words come first, ours after them.
   const char* given = std::getenv("BLACKOUT_OPTIONS");
   std::string words = given == nullptr ? "" : given;
@@ -78,7 +78,7 @@ std::string runtimeOptions(const RecordOptions& o, const std::string& trace, con
   if (o.locks) words += ":locks=1";
   if (o.stackDepth >= 0) words += fmt::format(":stack={}", o.stackDepth);
   words += word("trace", trace) + word("shadow", shadow.string());
-  for (const std::string& p : patterns) words += word("pm", p);
+  for (const PoolPattern& p : patterns) words += word(p.glob ? "glob" : "pm", p.text);
   return words;
 }
 
@@ -136,7 +136,8 @@ Result<Ran> run(const std::string& program, const std::vector<std::string>& comm
   pid_t child = fork();
   if (child == 0) {
     signals.restore();
-    setenv("LD_PRELOAD", preload.c_str(), 1);
+    const char* others = std::getenv("LD_PRELOAD");
+    setenv("LD_PRELOAD", others == nullptr ? preload.c_str() : (preload + ":" + others).c_str(), 1);
     setenv("BLACKOUT_OPTIONS", words.c_str(), 1);
     setenv("PMEM_IS_PMEM_FORCE", "1", 0);
     execv(program.c_str(), argv.data());

@@ -43,7 +43,7 @@ bool replacePages(uintptr_t begin, uintptr_t end, int fd) {
   size_t size = end - begin;
   if (fd < 0) {
     void* fresh = reinterpret_cast<void*>(
-        syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
     if (fresh == MAP_FAILED) return false;
     memcpy(fresh, reinterpret_cast<void*>(begin), size);
     return syscall(SYS_mremap, fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != -1;
@@ -54,7 +54,7 @@ bool replacePages(uintptr_t begin, uintptr_t end, int fd) {
     if (n <= 0) return false;
     done += size_t(n);
   }
-  return syscall(SYS_mmap, begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != -1;
+  return syscall(SYS_mmap, begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L) != -1;
 }
 
 }  // namespace

@@ -193,19 +193,19 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
 
 BLACKOUT_HOOK void __blackout_enter(void*, size_t, blackout_site*) {
   if (!recording()) return;
-  if (self.depth == 0) {
-    if (self.busy) return;  // a signal handler inside an event: leave() counts it
-    Scope::enter();
-  }
+  if (self.busy && (self.depth == 0 || self.appending)) return;  // a signal handler inside an event: leave() counts it
+  if (self.depth == 0) Scope::enter();
   ++self.depth;
 }
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
   if (!recording()) return;
-  if (self.depth == 0) {
+  if (self.depth == 0 || self.appending) {
     nestedAccess();
     return;
   }
+  self.appending = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (findRegion(p) != nullptr) {
     uint32_t where = hereOf(site, BLACKOUT_FRAME());
     switch (site->kind) {
@@ -231,6 +231,8 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
     append(BLACKOUT_EV_RmwFence, 0, hereOf(site, BLACKOUT_FRAME()), reinterpret_cast<uint64_t>(p), 0);
     self.active = false;
   }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  self.appending = false;
   if (--self.depth == 0) Scope::leave();
 }
 

@@ -14,7 +14,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <utime.h>
 #include <unistd.h>
 
 #include "runtime/access.h"
@@ -34,20 +36,34 @@ uint32_t libraryWhere(const char* function, const void* frame) {
   return whereOf(librarySite(function), stack);
 }
 
-// open and all its names.
+// open and all its names. A path that isn't a pool's goes to libc, which knows about cancellation.
 int openFile(int dirfd, const char* path, int flags, mode_t mode) {
+  bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
   char copy[PATH_MAX];
   char canonical[PATH_MAX];
-  if (!redirect(dirfd, path, copy, canonical)) return int(syscall(SYS_openat, dirfd, path, flags, mode));
+  if (!redirect(dirfd, path, copy, canonical)) {
+    if (writes && isOriginalPool(dirfd, path))
+      stop("a second name (a hard link) of a pool file was opened; name it with --pm too:", path, 2);
+    auto* real = BLACKOUT_REAL(openat);
+    int fd = real == nullptr ? int(syscall(SYS_openat, dirfd, path, flags, mode)) : real(dirfd, path, flags, mode);
+    // Through /proc/self/fd, say: a pool all the same.
+    if (fd >= 0 && recording() && writes && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+    return fd;
+  }
   Scope scope;
-  struct stat before;
-  bool existed = syscall(SYS_newfstatat, AT_FDCWD, copy, &before, 0) == 0;
   int fd = int(syscall(SYS_openat, AT_FDCWD, copy, flags & ~O_DIRECT, mode));
   if (fd < 0 || scope.nested) return fd;
   struct stat st;
   if (syscall(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode)) return fd;
   uint32_t file = fileOfDescriptor(fd);
-  if (file == 0 && !existed) file = newFile(canonical, st);
+  if (file == 0 && st.st_nlink > 0) {
+    file = newFile(canonical, st);
+    if (file != 0 && st.st_size != 0) {
+      int readable = int(syscall(SYS_openat, AT_FDCWD, copy, O_RDONLY | O_CLOEXEC));
+      if (readable >= 0) recordWholeFile(file, readable, whereOf(librarySite("open"), Stack{0, 0, {}}), false);
+      if (readable >= 0) syscall(SYS_close, readable);
+    }
+  }
   if (file != 0 && (flags & O_TRUNC) != 0) setFileSize(file, uint64_t(st.st_size));
   notePoolDescriptor(fd);
   return fd;
@@ -61,10 +77,14 @@ void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t
   recordFileStore(file, offset, bytes, size, where);
 }
 
+bool appends(int fd) {
+  long flags = syscall(SYS_fcntl, fd, F_GETFL);
+  return flags >= 0 && (flags & O_APPEND) != 0;
+}
+
 // Where the next write() of the descriptor goes.
 uint64_t writeOffset(int fd) {
-  long flags = syscall(SYS_fcntl, fd, F_GETFL);
-  if (flags >= 0 && (flags & O_APPEND) != 0) {
+  if (appends(fd)) {
     struct stat st;
     return syscall(SYS_fstat, fd, &st) == 0 ? uint64_t(st.st_size) : 0;
   }
@@ -72,14 +92,15 @@ uint64_t writeOffset(int fd) {
   return at < 0 ? 0 : uint64_t(at);
 }
 
-ssize_t writeVector(int fd, const iovec* parts, int count, off_t at, const char* name, const void* frame) {
-  auto plain = [&] {
-    return at < 0 ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, at, 0);
+// At `*at`, or at the descriptor's own offset.
+ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
+  auto plain = [&]() -> ssize_t {
+    return at == nullptr ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, *at, 0L);
   };
-  if (!isPoolDescriptor(fd)) return plain();
   Scope scope;
   if (scope.nested) return plain();
-  uint64_t offset = at < 0 ? writeOffset(fd) : uint64_t(at);
+  // Linux appends for O_APPEND whatever pwrite says.
+  uint64_t offset = at == nullptr || appends(fd) ? writeOffset(fd) : uint64_t(*at);
   ssize_t n = plain();
   uint32_t where = n > 0 ? libraryWhere(name, frame) : 0;
   ssize_t left = n;
@@ -127,12 +148,12 @@ ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame,
     if (scope.nested || !overlapsRegion(a, a + size)) return call(buffer);
   }
   void* aside = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
   if (aside == MAP_FAILED) return call(buffer);
   ssize_t n = call(aside);
   if (n > 0) {
     Scope scope;
-    storeBytes(buffer, aside, size_t(n), libraryWhere(name, frame));
+    storeBytes(buffer, aside, size_t(n) < size ? size_t(n) : size, libraryWhere(name, frame));
   }
   int error = errno;
   syscall(SYS_munmap, aside, size);
@@ -152,6 +173,30 @@ int removeFile(int dirfd, const char* path, int flags) {
   return int(r);
 }
 
+bool copyAcross(int fromDir, const char* from, int toDir, const char* to) {
+  int in = int(syscall(SYS_openat, fromDir, from, O_RDONLY | O_CLOEXEC));
+  if (in < 0) return false;
+  struct stat st;
+  int out = syscall(SYS_fstat, in, &st) != 0
+                ? -1
+                : int(syscall(SYS_openat, toDir, to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 0777));
+  bool ok = out >= 0;
+  static char page[65536];  // inside a Scope
+  while (ok) {
+    long n = syscall(SYS_read, in, page, sizeof page);
+    if (n <= 0) {
+      ok = n == 0;
+      break;
+    }
+    ok = syscall(SYS_write, out, page, n) == n;
+  }
+  int saved = errno;
+  syscall(SYS_close, in);
+  if (out >= 0) syscall(SYS_close, out);
+  errno = saved;
+  return ok;
+}
+
 int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
   char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
   bool fromPool = redirect(fromDir, from, fromCopy);
@@ -160,8 +205,14 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   Scope scope;
   uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
   uint32_t replaced = toPool ? fileOfPath(toCopy) : 0;
-  long r = syscall(SYS_renameat2, fromPool ? AT_FDCWD : fromDir, fromPool ? fromCopy : from, toPool ? AT_FDCWD : toDir,
-                   toPool ? toCopy : to, flags);
+  if (fromPool != toPool) {
+    // Between the pools and the user's files: copied, and the user's file stays what it was.
+    if (!copyAcross(fromPool ? AT_FDCWD : fromDir, fromPool ? fromCopy : from, toPool ? AT_FDCWD : toDir,
+                    toPool ? toCopy : to))
+      return -1;
+    if (fromPool) syscall(SYS_unlinkat, AT_FDCWD, fromCopy, 0);
+  }
+  long r = fromPool == toPool ? syscall(SYS_renameat2, AT_FDCWD, fromCopy, AT_FDCWD, toCopy, flags) : 0;
   if (r != 0 || scope.nested) return int(r);
   if ((flags & RENAME_EXCHANGE) != 0) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   if (replaced != 0 && replaced != moved) fileRemoved(replaced);
@@ -258,7 +309,8 @@ BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemp(patte
 
 BLACKOUT_EXPORT int close(int fd) {
   if (recording()) forgetDescriptor(fd);
-  return int(syscall(SYS_close, fd));
+  auto* real = BLACKOUT_REAL(close);
+  return real == nullptr ? int(syscall(SYS_close, fd)) : real(fd);
 }
 BLACKOUT_EXPORT int dup(int fd) {
   int made = int(syscall(SYS_dup, fd));
@@ -276,7 +328,8 @@ BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
   return made;
 }
 static int control(int fd, int command, unsigned long argument) {
-  int r = int(syscall(SYS_fcntl, fd, command, argument));
+  auto* real = BLACKOUT_REAL(fcntl);
+  int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
   if (r >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copyDescriptor(fd, r);
   return r;
 }
@@ -295,54 +348,72 @@ BLACKOUT_EXPORT int fcntl64(int fd, int command, ...) {
   return control(fd, command, argument);
 }
 
+// Outside the pools libc's own functions are called: they are cancellation points.
 BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
-  if (!isPoolDescriptor(fd)) return syscall(SYS_write, fd, buffer, size);
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(write)(fd, buffer, size);
   iovec part{const_cast<void*>(buffer), size};
-  return writeVector(fd, &part, 1, -1, "write", BLACKOUT_FRAME());
+  return writeVector(fd, &part, 1, nullptr, "write", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at) {
-  if (!isPoolDescriptor(fd)) return syscall(SYS_pwrite64, fd, buffer, size, at);
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwrite)(fd, buffer, size, at);
   iovec part{const_cast<void*>(buffer), size};
-  return writeVector(fd, &part, 1, at, "pwrite", BLACKOUT_FRAME());
+  return writeVector(fd, &part, 1, &at, "pwrite", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) {
-  return pwrite(fd, buffer, size, at);
-}
+BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) { return pwrite(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
-  return writeVector(fd, parts, count, -1, "writev", BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, parts, count);
+  return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
-  return writeVector(fd, parts, count, at, "pwritev", BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev)(fd, parts, count, at);
+  return writeVector(fd, parts, count, &at, "pwritev", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) {
-  return pwritev(fd, parts, count, at);
+BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
+BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev2)(fd, parts, count, at, flags);
+  return writeVector(fd, parts, count, at == -1 ? nullptr : &at, "pwritev2", BLACKOUT_FRAME());
 }
 
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
-  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return syscall(SYS_read, fd, to, size); });
+  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(read)(fd, to, size); });
 }
 BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
-  return readInto(buffer, size, "pread", BLACKOUT_FRAME(),
-                  [&](void* to) { return syscall(SYS_pread64, fd, to, size, at); });
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(pread)(fd, to, size, at); });
 }
 BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
-  return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
-                  [&](void* to) { return syscall(SYS_recvfrom, fd, to, size, flags, nullptr, nullptr); });
+  return readInto(buffer, size, "recv", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
 }
 BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   bool pm = false;
-  for (int i = 0; i < count; ++i) pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
-  if (!pm) return syscall(SYS_readv, fd, parts, count);
-  // One part after the other; a short one ends it, as the kernel may end it.
-  ssize_t total = 0;
+  size_t total = 0;
   for (int i = 0; i < count; ++i) {
-    ssize_t n = read(fd, parts[i].iov_base, parts[i].iov_len);
-    if (n < 0) return total > 0 ? total : n;
-    total += n;
-    if (size_t(n) < parts[i].iov_len) break;
+    pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
+    total += parts[i].iov_len;
   }
-  return total;
+  if (!pm || total == 0) return BLACKOUT_REAL(readv)(fd, parts, count);
+  // One call, beside the parts, as the kernel makes one.
+  void* aside = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
+  if (aside == MAP_FAILED) return BLACKOUT_REAL(readv)(fd, parts, count);
+  ssize_t n = BLACKOUT_REAL(read)(fd, aside, total);
+  int error = errno;
+  if (n > 0) {
+    Scope scope;
+    uint32_t where = scope.nested ? 0 : libraryWhere("readv", BLACKOUT_FRAME());
+    const char* from = static_cast<const char*>(aside);
+    size_t left = size_t(n);
+    for (int i = 0; i < count && left > 0; ++i) {
+      size_t size = parts[i].iov_len < left ? parts[i].iov_len : left;
+      if (scope.nested) memcpy(parts[i].iov_base, from, size);
+      else storeBytes(parts[i].iov_base, from, size, where);
+      from += size;
+      left -= size;
+    }
+  }
+  syscall(SYS_munmap, aside, total);
+  errno = error;
+  return n;
 }
 
 BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
@@ -480,6 +551,30 @@ BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
 BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
   Looked l(dirfd, path);
   return int(syscall(SYS_utimensat, l.fd, l.path, times, flags));
+}
+BLACKOUT_EXPORT int utimes(const char* path, const struct timeval times[2]) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_utimes, l.path, times));
+}
+BLACKOUT_EXPORT int utime(const char* path, const struct utimbuf* times) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_utime, l.path, times));
+}
+BLACKOUT_EXPORT int lchown(const char* path, uid_t user, gid_t group) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_fchownat, l.fd, l.path, user, group, AT_SYMLINK_NOFOLLOW));
+}
+BLACKOUT_EXPORT int symlink(const char* target, const char* path) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_symlinkat, target, l.fd, l.path));
+}
+BLACKOUT_EXPORT ssize_t readlink(const char* path, char* out, size_t size) {
+  Looked l(AT_FDCWD, path);
+  return syscall(SYS_readlinkat, l.fd, l.path, out, size);
+}
+BLACKOUT_EXPORT int chdir(const char* path) {
+  Looked l(AT_FDCWD, path);
+  return int(syscall(SYS_chdir, l.path));
 }
 BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
   Looked a(fromDir, from);

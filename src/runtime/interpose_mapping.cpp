@@ -59,15 +59,17 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
   void* r = MAP_FAILED;
-  if (at != nullptr || fixed) {
+  if (at != nullptr || fixed || (flags & MAP_32BIT) != 0) {
     // A hint is taken too: programs with pointers inside their pools depend on it.
     r = plainMap(at, size, prot, flags, fd, offset);
   } else {
     for (int attempt = 0; attempt < 16 && r == MAP_FAILED; ++attempt) {
       r = plainMap(reinterpret_cast<void*>(placeForMapping(size)), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
+      if (r == MAP_FAILED && errno == ENOMEM) break;  // our stretch is used up: wherever there is room
       if (r == MAP_FAILED && errno != EEXIST) return r;
     }
   }
+  if (r == MAP_FAILED && at == nullptr) r = plainMap(nullptr, size, prot, flags, fd, offset);
   if (r == MAP_FAILED) return r;
   begin = reinterpret_cast<uintptr_t>(r);
   if (!addRegion({begin, begin + pages(size), file, uint64_t(offset)})) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
@@ -89,14 +91,14 @@ int synced(Call call, Done done) {
   return r;
 }
 
-int syncFile(int fd, long number) {
-  if (!isPoolDescriptor(fd)) return int(syscall(number, fd));
+int syncFile(int fd, int (*real)(int)) {
+  if (!isPoolDescriptor(fd)) return real(fd);
   uint32_t file;
   {
     Scope scope;
     file = scope.nested ? 0 : fileOfDescriptor(fd);
   }
-  if (file == 0) return int(syscall(number, fd));
+  if (file == 0) return real(fd);
   return synced([] { return 0; }, [&] { append(BLACKOUT_EV_Fsync, 0, 0, uint64_t{file} << 40, 0); });
 }
 
@@ -127,7 +129,16 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   auto plain = [&](int f, void* target) {
     return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
   };
-  if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) return plain(flags, to);
+  if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) {
+    void* r = plain(flags, to);
+    // Ordinary memory now lies where PM was.
+    if (r != MAP_FAILED && to != nullptr && mayBePm(to, newSize)) {
+      Scope scope;
+      auto begin = reinterpret_cast<uintptr_t>(to);
+      if (!scope.nested) removeRegions(begin, begin + pages(newSize));
+    }
+    return r;
+  }
   Scope scope;
   const Region* known = scope.nested ? nullptr : findRegion(from);
   if (known == nullptr) return plain(flags, to);
@@ -149,7 +160,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
 }
 
 BLACKOUT_EXPORT int msync(void* at, size_t size, int flags) {
-  if (!mayBePm(at, size)) return int(syscall(SYS_msync, at, size, flags));
+  if (!mayBePm(at, size)) return BLACKOUT_REAL(msync)(at, size, flags);
   auto begin = reinterpret_cast<uintptr_t>(at);
   // The kernel checks the range; MS_ASYNC spares the disk.
   auto checked = [&] { return int(syscall(SYS_msync, at, size, (flags & ~MS_SYNC) | MS_ASYNC)); };
@@ -161,8 +172,8 @@ BLACKOUT_EXPORT int msync(void* at, size_t size, int flags) {
   });
 }
 
-BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, SYS_fsync); }
-BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, SYS_fdatasync); }
+BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, BLACKOUT_REAL(fsync)); }
+BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, BLACKOUT_REAL(fdatasync)); }
 
 BLACKOUT_EXPORT int madvise(void* at, size_t size, int advice) {
   long r = syscall(SYS_madvise, at, size, advice);

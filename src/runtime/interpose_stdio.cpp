@@ -84,6 +84,28 @@ __attribute__((destructor)) void recordOpenStreams() {
 BLACKOUT_EXPORT FILE* fopen(const char* path, const char* mode) { return opened(path, mode, BLACKOUT_REAL(fopen)); }
 BLACKOUT_EXPORT FILE* fopen64(const char* path, const char* mode) { return opened(path, mode, BLACKOUT_REAL(fopen64)); }
 
+BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
+  FILE* file = BLACKOUT_REAL(fdopen)(fd, mode);
+  if (file != nullptr && isPoolDescriptor(fd) && (mode[0] != 'r' || strchr(mode, '+') != nullptr)) {
+    if (Stream* s = find(nullptr)) *s = {file, false};
+    else problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  }
+  return file;
+}
+
+// The stream's old file is left, and the new one may be a pool.
+BLACKOUT_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
+  char copy[PATH_MAX];
+  if (path == nullptr || !redirect(AT_FDCWD, path, copy)) return BLACKOUT_REAL(freopen)(path, mode, file);
+  FILE* made = BLACKOUT_REAL(freopen)(copy, mode, file);
+  if (made != nullptr) {
+    notePoolDescriptor(fileno(made));
+    if (Stream* s = find(nullptr)) *s = {made, false};
+  }
+  return made;
+}
+BLACKOUT_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) { return freopen(path, mode, file); }
+
 BLACKOUT_EXPORT int fflush(FILE* file) {
   int r = BLACKOUT_REAL(fflush)(file);
   if (!recording()) return r;

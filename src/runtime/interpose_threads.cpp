@@ -64,21 +64,25 @@ int locked(int r, const void* lock) {
 }
 void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 
+// However libc forks (fork, forkpty, daemon), it runs these.
+void beforeFork() {
+  if (recording()) setShared();
+}
+void inChild() {
+  if (recording()) attachChild();
+}
+__attribute__((constructor(103))) void watchForks() { pthread_atfork(beforeFork, nullptr, inChild); }
+
 pid_t forked(pid_t child) {
-  if (!recording()) return child;
+  if (!recording() || child <= 0) return child;
   int saved = errno;
-  if (child == 0) {
-    attachChild();
-  } else if (child > 0) {
-    Scope scope;
-    if (!scope.nested) append(BLACKOUT_EV_Fork, 0, 0, 0, uint64_t(child));
-  }
+  Scope scope;
+  if (!scope.nested) append(BLACKOUT_EV_Fork, 0, 0, 0, uint64_t(child));
   errno = saved;
   return child;
 }
 
 // A child's environment must lead to the runtime and the trace: without them it would work on the user's pool.
-constexpr int kMaxEnvironment = 4096;
 struct Environment {
   explicit Environment(char* const* given) : result(given) {
     if (!recording()) return;
@@ -88,7 +92,10 @@ struct Environment {
       preload |= strncmp(given[n], "LD_PRELOAD=", 11) == 0 && strstr(given[n], "libblackout.so") != nullptr;
       words |= strncmp(given[n], "BLACKOUT_OPTIONS=", 17) == 0;
     }
-    if ((preload && words) || n + 2 >= kMaxEnvironment) return;
+    if (preload && words) return;
+    auto* list = static_cast<char**>(malloc(size_t(n + 3) * sizeof(char*)));
+    if (list == nullptr) stop("no memory for a child's environment", nullptr, 3);
+    owned = list;
     int m = 0;
     for (int i = 0; i < n; ++i) {
       if (!preload && strncmp(given[i], "LD_PRELOAD=", 11) == 0) continue;
@@ -112,8 +119,18 @@ struct Environment {
     }
     return text[i];
   }
+  ~Environment() { free(owned); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  // For libc's functions that take the process's own environment.
+  static void restore() {
+    if (!recording()) return;
+    const char* preload = getenv("LD_PRELOAD");
+    if (preload == nullptr || strstr(preload, "libblackout.so") == nullptr) putenv(ours(0, "LD_PRELOAD="));
+    if (getenv("BLACKOUT_OPTIONS") == nullptr) putenv(ours(1, "BLACKOUT_OPTIONS="));
+  }
   char* const* result;
-  char* list[kMaxEnvironment];
+  char** owned = nullptr;
 };
 
 __attribute__((constructor(102))) void keepEnvironment() {
@@ -208,9 +225,33 @@ BLACKOUT_EXPORT int pthread_barrier_wait(pthread_barrier_t* b) {
   return r;
 }
 
-BLACKOUT_EXPORT pid_t fork() {
-  if (recording()) setShared();
-  return forked(BLACKOUT_REAL(fork)());
+// A jump out of a store that faulted: its event will not be finished.
+static void abandonEvent() {
+  if (!recording() || !self.busy) return;
+  self.depth = 0;
+  self.appending = false;
+  lost(1);
+  problem(BLACKOUT_PROBLEM_SIGNAL);
+  Scope::leave();
+}
+#define BLACKOUT_JUMP(name)                                                                     \
+  BLACKOUT_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag* buffer, int value) { \
+    abandonEvent();                                                                             \
+    reinterpret_cast<void (*)(struct __jmp_buf_tag*, int)>(dlsym(RTLD_NEXT, #name))(buffer, value); \
+    __builtin_unreachable();                                                                    \
+  }
+BLACKOUT_JUMP(longjmp)
+BLACKOUT_JUMP(_longjmp)
+BLACKOUT_JUMP(siglongjmp)
+BLACKOUT_JUMP(__longjmp_chk)
+
+BLACKOUT_EXPORT pid_t fork() { return forked(BLACKOUT_REAL(fork)()); }
+// This one runs no handlers.
+BLACKOUT_EXPORT pid_t _Fork() {
+  beforeFork();
+  pid_t child = BLACKOUT_REAL(_Fork)();
+  if (child == 0) inChild();
+  return forked(child);
 }
 // A child of vfork runs on its parent's memory: its events could not be told apart.
 BLACKOUT_EXPORT pid_t vfork() { return fork(); }
@@ -226,6 +267,25 @@ BLACKOUT_EXPORT int execvpe(const char* file, char* const* arguments, char* cons
   return BLACKOUT_REAL(execvpe)(file, arguments, e.result);
 }
 BLACKOUT_EXPORT int execv(const char* path, char* const* arguments) { return execve(path, arguments, environ); }
+// The list forms: glibc would go past execve above.
+#define BLACKOUT_EXECL(name, call, hasEnvironment)                                              \
+  BLACKOUT_EXPORT int name(const char* path, const char* first, ...) {                          \
+    va_list list;                                                                               \
+    va_start(list, first);                                                                      \
+    size_t n = 1;                                                                               \
+    while (va_arg(list, char*) != nullptr) ++n;                                                 \
+    va_end(list);                                                                               \
+    auto** arguments = static_cast<char**>(__builtin_alloca((n + 1) * sizeof(char*)));          \
+    va_start(list, first);                                                                      \
+    arguments[0] = const_cast<char*>(first);                                                    \
+    for (size_t i = 1; i <= n; ++i) arguments[i] = va_arg(list, char*);                         \
+    char* const* environment = hasEnvironment ? va_arg(list, char* const*) : environ;           \
+    va_end(list);                                                                               \
+    return call(path, arguments, environment);                                                  \
+  }
+BLACKOUT_EXECL(execl, execve, false)
+BLACKOUT_EXECL(execle, execve, true)
+BLACKOUT_EXECL(execlp, execvpe, false)
 BLACKOUT_EXPORT int execvp(const char* file, char* const* arguments) { return execvpe(file, arguments, environ); }
 BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
   execEvent();
@@ -247,9 +307,11 @@ BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn
 }
 BLACKOUT_EXPORT int system(const char* command) {
   if (recording()) setShared();
+  Environment::restore();
   return BLACKOUT_REAL(system)(command);
 }
 BLACKOUT_EXPORT FILE* popen(const char* command, const char* mode) {
   if (recording()) setShared();
+  Environment::restore();
   return BLACKOUT_REAL(popen)(command, mode);
 }

@@ -22,6 +22,7 @@ constexpr int kMaxNoted = 1024;
 // Recorded before; again if it has become instrumented since (its constructor ran).
 struct Noted {
   uintptr_t begin;
+  uintptr_t end;
   bool instrumented;
 };
 Noted noted[kMaxNoted];
@@ -38,11 +39,14 @@ int note(dl_phdr_info* info, size_t, void*) {
     if (from + p.p_memsz > end) end = from + p.p_memsz;
   }
   if (end == 0) return 0;
+  // Inside the loader's lock, as every callback of the program's: never the other way round.
+  Scope scope;
+  if (scope.nested) return 0;
   bool instrumented = isInstrumented(begin, end);
   for (int i = 0; i < notedCount; ++i)
     if (noted[i].begin == begin && noted[i].instrumented == instrumented) return 0;
   if (notedCount == kMaxNoted) return 0;
-  noted[notedCount++] = {begin, instrumented};
+  noted[notedCount++] = {begin, end, instrumented};
   char path[PATH_MAX];
   const char* name = info->dlpi_name;
   if (name == nullptr || *name == '\0') {
@@ -60,9 +64,7 @@ int note(dl_phdr_info* info, size_t, void*) {
 }  // namespace
 
 void noteModules() {
-  if (!recording()) return;
-  Scope scope;
-  if (!scope.nested) dl_iterate_phdr(note, nullptr);
+  if (recording()) dl_iterate_phdr(note, nullptr);
 }
 
 }  // namespace blackout::rt
@@ -92,7 +94,12 @@ __attribute__((visibility("default"))) void __blackout_register_module(blackout_
 __attribute__((visibility("default"))) void __blackout_unregister_module(blackout_module* m) {
   if (!recording()) return;
   Scope scope;
-  if (!scope.nested) unregisterWindow(m);
+  if (scope.nested) return;
+  unregisterWindow(m);
+  forgetSites();
+  auto at = reinterpret_cast<uintptr_t>(m);
+  for (Noted& n : noted)
+    if (n.begin <= at && at < n.end) n = {};
 }
 
 }  // extern "C"

@@ -51,9 +51,9 @@ void set(char* key, char* value) {
 #define BLACKOUT_TEXT(name, help)                                                                          \
   if (strcmp(key, #name) == 0) {                                                                           \
     options.name = value;                                                                                  \
-    if (strcmp(key, "pm") == 0) {                                                                          \
-      if (options.patternCount == kMaxPatterns) stop("BLACKOUT_OPTIONS: too many words 'pm'", nullptr, 2); \
-      options.patterns[options.patternCount++] = value;                                                    \
+    if (strcmp(key, "pm") == 0 || strcmp(key, "glob") == 0) {                                                                          \
+      if (options.patternCount == kMaxPatterns) stop("BLACKOUT_OPTIONS: too many words 'pm' and 'glob'", nullptr, 2); \
+      options.patterns[options.patternCount++] = {value, *key == 'g'};                                                    \
     }                                                                                                      \
     return;                                                                                                \
   }

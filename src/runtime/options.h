@@ -14,7 +14,11 @@ struct Options {
 #include "events/options.def"
 #undef BLACKOUT_FLAG
 #undef BLACKOUT_TEXT
-  const char* patterns[kMaxPatterns] = {};  // all of "pm"
+  struct Pattern {
+    const char* text;
+    bool glob;
+  };
+  Pattern patterns[kMaxPatterns] = {};  // all of "pm" and "glob"
   int patternCount = 0;
 };
 

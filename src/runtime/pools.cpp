@@ -20,22 +20,21 @@ namespace blackout::rt {
 
 namespace {
 
-// Absolute, without ".", ".." and "//"; symbolic links are not followed here.
-bool absolute(int dirfd, const char* path, char* out) {
-  char joined[PATH_MAX];
+// Absolute: `joined` as it is written, `out` without ".", ".." and "//"; no link is followed here.
+bool absolute(int dirfd, const char* path, char* joined, char* out) {
   if (path[0] == '/') {
-    if (strlen(path) >= sizeof joined) return false;
+    if (strlen(path) >= PATH_MAX) return false;
     strcpy(joined, path);
   } else {
     size_t n;
     if (dirfd == AT_FDCWD) {
-      long r = syscall(SYS_getcwd, joined, sizeof joined);
+      long r = syscall(SYS_getcwd, joined, PATH_MAX);
       if (r <= 0) return false;
       n = strlen(joined);
     } else {
       char link[64];
       snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, sizeof joined - 1);
+      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
       if (r <= 0) return false;
       n = size_t(r);
       // The descriptor of a private folder stands for the user's.
@@ -46,7 +45,7 @@ bool absolute(int dirfd, const char* path, char* out) {
         n -= s;
       }
     }
-    if (n + 1 + strlen(path) >= sizeof joined) return false;
+    if (n + 1 + strlen(path) >= PATH_MAX) return false;
     joined[n] = '/';
     strcpy(joined + n + 1, path);
   }
@@ -71,20 +70,34 @@ bool absolute(int dirfd, const char* path, char* out) {
   return true;
 }
 
-bool isGlob(const char* p) { return strpbrk(p, "*?[") != nullptr; }
-
-bool matchesPattern(const char* path, const char* pattern) {
-  size_t n = strlen(pattern);
-  if (isGlob(pattern)) return fnmatch(pattern, path, FNM_PATHNAME) == 0;
-  if (n > 0 && pattern[n - 1] == '/')
-    return strncmp(path, pattern, n) == 0 || (strlen(path) == n - 1 && strncmp(path, pattern, n - 1) == 0);
-  return strcmp(path, pattern) == 0;
+bool matchesPattern(const char* path, const Options::Pattern& pattern) {
+  if (pattern.glob) return fnmatch(pattern.text, path, FNM_PATHNAME | FNM_PERIOD) == 0;
+  size_t n = strlen(pattern.text);
+  if (n > 0 && pattern.text[n - 1] == '/')
+    return strncmp(path, pattern.text, n) == 0 || (strlen(path) == n - 1 && strncmp(path, pattern.text, n - 1) == 0);
+  return strcmp(path, pattern.text) == 0;
 }
 
 bool matches(const char* path) {
   for (int i = 0; i < options.patternCount; ++i)
     if (matchesPattern(path, options.patterns[i])) return true;
   return false;
+}
+
+// The path with every link followed, as the kernel does (".." behind a link, too); the last part need not
+// exist. False if there is no such folder.
+bool resolve(char* joined, char* out) {
+  auto real = BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3");
+  if (real(joined, out) != nullptr) return true;
+  char* slash = strrchr(joined, '/');
+  if (slash == nullptr || strlen(slash) < 2) return false;
+  *slash = '\0';
+  char folder[PATH_MAX];
+  bool found = real(*joined == '\0' ? "/" : joined, folder) != nullptr;
+  *slash = '/';
+  if (!found) return false;
+  int n = snprintf(out, PATH_MAX, "%s%s", strcmp(folder, "/") == 0 ? "" : folder, slash);
+  return n > 0 && n < PATH_MAX;
 }
 
 constexpr int kMaxDescriptors = 65536;
@@ -94,31 +107,29 @@ uint8_t descriptors[kMaxDescriptors / 8];
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical) {
   if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
-  char plain[PATH_MAX];
-  if (!absolute(dirfd, path, plain)) return false;
-  // Already a private path (a program that reads /proc/self/fd): leave it.
+  char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
+  if (!absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
-  if (strncmp(plain, options.shadow, s) == 0 && (plain[s] == '/' || plain[s] == '\0')) return false;
-  char resolved[PATH_MAX];
+  auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
+  // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
   const char* found = nullptr;
-  if (matches(plain)) {
-    found = plain;
-  } else {
-    // Through links in its folder.
-    char* slash = strrchr(plain, '/');
-    *slash = '\0';
-    char folder[PATH_MAX];
-    if (BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(*plain == '\0' ? "/" : plain, folder) != nullptr) {
-      int n = snprintf(resolved, sizeof resolved, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, slash + 1);
-      if (n > 0 && size_t(n) < sizeof resolved && matches(resolved)) found = resolved;
-    }
-    if (found == nullptr) return false;
-  }
+  if (isPrivate(plain)) found = matches(plain + s) ? plain + s : nullptr;
+  else if (matches(plain)) found = plain;
+  else if (resolve(joined, resolved) && !isPrivate(resolved) && matches(resolved)) found = resolved;
+  if (found == nullptr) return false;
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);
   strcpy(out + s, found);
   if (canonical != nullptr) strcpy(canonical, found);
   return true;
+}
+
+bool isOriginalPool(int dirfd, const char* path) {
+  struct stat st;
+  if (!recording() || syscall(SYS_newfstatat, dirfd, path, &st, 0) != 0 || st.st_nlink < 2) return false;
+  for (uint32_t i = 1; i < BLACKOUT_MAX_FILES && header->files[i].original_inode != 0; ++i)
+    if (header->files[i].original_inode == st.st_ino && header->files[i].original_device == st.st_dev) return true;
+  return false;
 }
 
 static uint32_t fileOf(const struct stat& st) {
@@ -151,7 +162,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
   }
   header->next_file = n + 1;
   blackout_trace_file& f = header->files[n];
-  f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0};
+  f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
   if (st.st_size != 0) setFileSize(n, uint64_t(st.st_size));
   return n;

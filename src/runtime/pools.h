@@ -14,6 +14,9 @@ namespace blackout::rt {
 // writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path.
 bool redirect(int dirfd, const char* path, char* out, char* canonical = nullptr);
 
+// Whether the path is another name (a hard link) of a file that was copied as a pool.
+bool isOriginalPool(int dirfd, const char* path);
+
 // Files of the trace by identity; 0: none. Inside a Scope.
 uint32_t fileOfDescriptor(int fd);
 uint32_t fileOfPath(const char* shadowPath);

@@ -28,7 +28,7 @@ namespace {
 int traceFd = -1;
 uint8_t* traceBase = nullptr;  // of the reservation; the header lies first
 uint64_t mappedEnd = 0;        // bytes of the file that this process has mapped
-constexpr uint64_t kReservation = uint64_t{1} << 38;
+uint64_t reservation = uint64_t{1} << 38;  // less where the program's address space is limited
 // Behind the pools (regions.h), where programs that insist on an address do not ask for one.
 constexpr uintptr_t kTraceBase = 0x310000000000;
 constexpr uint64_t kFirstChunk = uint64_t{4} << 20;
@@ -56,7 +56,7 @@ bool grow(uint64_t end) {
   uint64_t chunk = mappedEnd < kFirstChunk ? kFirstChunk : mappedEnd;
   if (chunk > kLargestChunk) chunk = kLargestChunk;
   uint64_t target = (end + chunk - 1) / chunk * chunk;
-  if (target > kReservation) return false;
+  if (target > reservation) return false;
   // Past the limit the kernel would end the program with SIGXFSZ.
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && target > limit.rlim_cur) return false;
@@ -132,10 +132,13 @@ bool attach() {
   if (traceFd < 0 || syscall(SYS_fstat, traceFd, &st) != 0 || st.st_size < off_t(BLACKOUT_HEADER_SIZE))
     stop("the trace can't be opened; run the program with 'blackout check' or 'blackout record':", options.trace, 2);
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  traceBase = static_cast<uint8_t*>(
-      rawMmap(reinterpret_cast<void*>(kTraceBase), kReservation, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0));
-  if (traceBase == MAP_FAILED)
-    traceBase = static_cast<uint8_t*>(rawMmap(nullptr, kReservation, PROT_NONE, flags, -1, 0));
+  for (;; reservation /= 4) {
+    traceBase = static_cast<uint8_t*>(
+        rawMmap(reinterpret_cast<void*>(kTraceBase), reservation, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0));
+    if (traceBase == MAP_FAILED)
+      traceBase = static_cast<uint8_t*>(rawMmap(nullptr, reservation, PROT_NONE, flags, -1, 0));
+    if (traceBase != MAP_FAILED || reservation < (uint64_t{64} << 20)) break;
+  }
   if (traceBase == MAP_FAILED) stop("no address space for the trace", nullptr, 3);
   if (!grow(uint64_t(st.st_size))) stop("no room on the disk for the trace:", options.trace, 3);
   auto* h = reinterpret_cast<blackout_trace_header*>(traceBase);
@@ -170,7 +173,23 @@ void setShared() {
   __atomic_store_n(&header->shared, 1, __ATOMIC_SEQ_CST);
 }
 
+// Gone, or a zombie that nobody has waited for.
+static bool isDead(uint32_t tid) {
+  if (syscall(SYS_tkill, tid, 0) != 0) return errno == ESRCH;
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%u/stat", tid);
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return false;
+  long n = syscall(SYS_read, fd, text, sizeof text - 1);
+  syscall(SYS_close, fd);
+  if (n <= 0) return false;
+  text[n] = '\0';
+  const char* state = strrchr(text, ')');  // the name before it may hold anything
+  return state != nullptr && (state[2] == 'Z' || state[2] == 'X');
+}
+
 void lockTrace() {
+  int saved = errno;
   if (self.tid == 0) self.tid = currentTid();
   uint32_t expected = 0;
   for (uint64_t spins = 1;
@@ -183,12 +202,13 @@ void lockTrace() {
     if (spins % (1 << 16) == 0) {
       // Killed while it held the lock? Its event is not committed, so nothing is torn.
       uint32_t owner = expected;
-      if (owner != 0 && syscall(SYS_tkill, owner, 0) != 0 && errno == ESRCH &&
+      if (owner != 0 && isDead(owner) &&
           __atomic_compare_exchange_n(&header->lock, &owner, self.tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return;
+        break;
     }
     expected = 0;
   }
+  errno = saved;
 }
 
 void unlockTrace() { __atomic_store_n(&header->lock, 0, __ATOMIC_RELEASE); }
@@ -266,6 +286,9 @@ void walkStack(Stack& stack, const void* hookFrame) {
 
 namespace {
 
+// Raised when a program file goes: another one's sites may come to lie at the same addresses.
+uint16_t siteGeneration = 0;
+
 struct WhereSlot {
   uint64_t hash;
   uint32_t number;
@@ -327,12 +350,12 @@ void writeSite(blackout_site* site) {
 
 uint32_t whereOf(blackout_site* site, const Stack& stack) {
   if (site == nullptr) return 0;
-  uint64_t hash = (stack.hash ^ reinterpret_cast<uint64_t>(site)) * 0xc4ceb9fe1a85ec53ull;
+  uint64_t hash = (stack.hash ^ reinterpret_cast<uint64_t>(site) ^ (uint64_t{siteGeneration} << 48)) * 0xc4ceb9fe1a85ec53ull;
   hash ^= hash >> 29;
   if (hash == 0) hash = 1;
   if (__builtin_expect(whereTable == nullptr, 0)) {
     // A hint only, beside the trace.
-    void* p = rawMmap(traceBase + kReservation, kWhereSlots * sizeof(WhereSlot), PROT_READ | PROT_WRITE,
+    void* p = rawMmap(traceBase + reservation, kWhereSlots * sizeof(WhereSlot), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return 0;
     whereTable = static_cast<WhereSlot*>(p);
@@ -361,6 +384,8 @@ uint32_t whereOf(blackout_site* site, const Stack& stack) {
   ++whereCount;
   return number;
 }
+
+void forgetSites() { ++siteGeneration; }
 
 blackout_site* librarySite(const char* function) {
   // One row per libc function, made on first use; its place is the function's name.

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 
 #include "events/contract.h"
 #include "events/trace_format.h"
@@ -13,7 +14,8 @@
 namespace blackout::rt {
 
 struct ThreadState {
-  bool busy = false;    // inside a Scope
+  bool busy = false;       // inside a Scope
+  bool appending = false;  // inside a bracket: its event is being written
   bool active = false;  // PM events since the last fence
   uint16_t number = 0;  // 0: none yet
   int depth = 0;        // open brackets (enter without leave)
@@ -42,7 +44,7 @@ void unlockTrace();
 // The right to append; access PM only inside. Inside a bracket the thread has it already.
 class Scope {
  public:
-  Scope() : nested(self.busy && self.depth == 0), outer_(!self.busy) {
+  Scope() : nested(self.busy && (self.depth == 0 || self.appending)), outer_(!self.busy) {
     if (outer_) enter();
   }
   ~Scope() {
@@ -56,10 +58,10 @@ class Scope {
   static void enter() {
     self.busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(header->shared != 0, 0)) lockTrace();
+    if (__builtin_expect(header->shared != 0 || __libc_single_threaded == 0, 0)) lockTrace();
   }
   static void leave() {
-    if (__builtin_expect(header->shared != 0, 0) && header->lock == self.tid) unlockTrace();
+    if (__builtin_expect(header->lock != 0, 0) && header->lock == self.tid) unlockTrace();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self.busy = false;
   }
@@ -87,6 +89,9 @@ struct Stack {
 void walkStack(Stack& stack, const void* hookFrame);
 // The number of (site, stack), written to the trace when it is new.
 uint32_t whereOf(blackout_site* site, const Stack& stack);
+
+// A program file was unloaded: its sites' addresses mean nothing any more.
+void forgetSites();
 
 // Sites of what libc does for the program: made by the runtime itself.
 blackout_site* librarySite(const char* function);
