@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
-#include <utime.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "runtime/access.h"
 #include "runtime/options.h"
@@ -42,8 +42,10 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   char copy[PATH_MAX];
   char canonical[PATH_MAX];
   if (!redirect(dirfd, path, copy, canonical)) {
-    if (writes && isOriginalPool(dirfd, path))
+    if (writes && isOriginalPool(dirfd, path)) {
+      problem(BLACKOUT_PROBLEM_UNSUPPORTED);
       stop("a second name (a hard link) of a pool file was opened; name it with --pm too:", path, 2);
+    }
     auto* real = BLACKOUT_REAL(openat);
     int fd = real == nullptr ? int(syscall(SYS_openat, dirfd, path, flags, mode)) : real(dirfd, path, flags, mode);
     // Through /proc/self/fd, say: a pool all the same.
@@ -359,7 +361,9 @@ BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, &at, "pwrite", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) { return pwrite(fd, buffer, size, at); }
+BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) {
+  return pwrite(fd, buffer, size, at);
+}
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, parts, count);
   return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
@@ -368,7 +372,9 @@ BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at)
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev)(fd, parts, count, at);
   return writeVector(fd, parts, count, &at, "pwritev", BLACKOUT_FRAME());
 }
-BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) { return pwritev(fd, parts, count, at); }
+BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) {
+  return pwritev(fd, parts, count, at);
+}
 BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev2)(fd, parts, count, at, flags);
   return writeVector(fd, parts, count, at == -1 ? nullptr : &at, "pwritev2", BLACKOUT_FRAME());
@@ -378,11 +384,13 @@ BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
   return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(read)(fd, to, size); });
 }
 BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
-  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(pread)(fd, to, size, at); });
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(),
+                  [&](void* to) { return BLACKOUT_REAL(pread)(fd, to, size, at); });
 }
 BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
-  return readInto(buffer, size, "recv", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
+  return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
+                  [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
 }
 BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   bool pm = false;
@@ -405,8 +413,10 @@ BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
     size_t left = size_t(n);
     for (int i = 0; i < count && left > 0; ++i) {
       size_t size = parts[i].iov_len < left ? parts[i].iov_len : left;
-      if (scope.nested) memcpy(parts[i].iov_base, from, size);
-      else storeBytes(parts[i].iov_base, from, size, where);
+      if (scope.nested)
+        memcpy(parts[i].iov_base, from, size);
+      else
+        storeBytes(parts[i].iov_base, from, size, where);
       from += size;
       left -= size;
     }

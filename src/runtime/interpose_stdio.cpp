@@ -87,8 +87,10 @@ BLACKOUT_EXPORT FILE* fopen64(const char* path, const char* mode) { return opene
 BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
   FILE* file = BLACKOUT_REAL(fdopen)(fd, mode);
   if (file != nullptr && isPoolDescriptor(fd) && (mode[0] != 'r' || strchr(mode, '+') != nullptr)) {
-    if (Stream* s = find(nullptr)) *s = {file, false};
-    else problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+    if (Stream* s = find(nullptr))
+      *s = {file, false};
+    else
+      problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   }
   return file;
 }

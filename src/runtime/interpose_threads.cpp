@@ -234,11 +234,11 @@ static void abandonEvent() {
   problem(BLACKOUT_PROBLEM_SIGNAL);
   Scope::leave();
 }
-#define BLACKOUT_JUMP(name)                                                                     \
-  BLACKOUT_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag* buffer, int value) { \
-    abandonEvent();                                                                             \
+#define BLACKOUT_JUMP(name)                                                                         \
+  BLACKOUT_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag* buffer, int value) {    \
+    abandonEvent();                                                                                 \
     reinterpret_cast<void (*)(struct __jmp_buf_tag*, int)>(dlsym(RTLD_NEXT, #name))(buffer, value); \
-    __builtin_unreachable();                                                                    \
+    __builtin_unreachable();                                                                        \
   }
 BLACKOUT_JUMP(longjmp)
 BLACKOUT_JUMP(_longjmp)
@@ -268,20 +268,20 @@ BLACKOUT_EXPORT int execvpe(const char* file, char* const* arguments, char* cons
 }
 BLACKOUT_EXPORT int execv(const char* path, char* const* arguments) { return execve(path, arguments, environ); }
 // The list forms: glibc would go past execve above.
-#define BLACKOUT_EXECL(name, call, hasEnvironment)                                              \
-  BLACKOUT_EXPORT int name(const char* path, const char* first, ...) {                          \
-    va_list list;                                                                               \
-    va_start(list, first);                                                                      \
-    size_t n = 1;                                                                               \
-    while (va_arg(list, char*) != nullptr) ++n;                                                 \
-    va_end(list);                                                                               \
-    auto** arguments = static_cast<char**>(__builtin_alloca((n + 1) * sizeof(char*)));          \
-    va_start(list, first);                                                                      \
-    arguments[0] = const_cast<char*>(first);                                                    \
-    for (size_t i = 1; i <= n; ++i) arguments[i] = va_arg(list, char*);                         \
-    char* const* environment = hasEnvironment ? va_arg(list, char* const*) : environ;           \
-    va_end(list);                                                                               \
-    return call(path, arguments, environment);                                                  \
+#define BLACKOUT_EXECL(name, call, hasEnvironment)                                     \
+  BLACKOUT_EXPORT int name(const char* path, const char* first, ...) {                 \
+    va_list list;                                                                      \
+    va_start(list, first);                                                             \
+    size_t n = 1;                                                                      \
+    while (va_arg(list, char*) != nullptr) ++n;                                        \
+    va_end(list);                                                                      \
+    auto** arguments = static_cast<char**>(__builtin_alloca((n + 1) * sizeof(char*))); \
+    va_start(list, first);                                                             \
+    arguments[0] = const_cast<char*>(first);                                           \
+    for (size_t i = 1; i <= n; ++i) arguments[i] = va_arg(list, char*);                \
+    char* const* environment = hasEnvironment ? va_arg(list, char* const*) : environ;  \
+    va_end(list);                                                                      \
+    return call(path, arguments, environment);                                         \
   }
 BLACKOUT_EXECL(execl, execve, false)
 BLACKOUT_EXECL(execle, execve, true)

@@ -48,14 +48,14 @@ void set(char* key, char* value) {
     if (*value == '\0' || *end != '\0') stop("BLACKOUT_OPTIONS: not a number:", value, 2); \
     return;                                                                                \
   }
-#define BLACKOUT_TEXT(name, help)                                                                          \
-  if (strcmp(key, #name) == 0) {                                                                           \
-    options.name = value;                                                                                  \
-    if (strcmp(key, "pm") == 0 || strcmp(key, "glob") == 0) {                                                                          \
+#define BLACKOUT_TEXT(name, help)                                                                                     \
+  if (strcmp(key, #name) == 0) {                                                                                      \
+    options.name = value;                                                                                             \
+    if (strcmp(key, "pm") == 0 || strcmp(key, "glob") == 0) {                                                         \
       if (options.patternCount == kMaxPatterns) stop("BLACKOUT_OPTIONS: too many words 'pm' and 'glob'", nullptr, 2); \
-      options.patterns[options.patternCount++] = {value, *key == 'g'};                                                    \
-    }                                                                                                      \
-    return;                                                                                                \
+      options.patterns[options.patternCount++] = {value, *key == 'g'};                                                \
+    }                                                                                                                 \
+    return;                                                                                                           \
   }
 #include "events/options.def"
 #undef BLACKOUT_FLAG

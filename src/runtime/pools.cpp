@@ -113,9 +113,12 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical) {
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
   const char* found = nullptr;
-  if (isPrivate(plain)) found = matches(plain + s) ? plain + s : nullptr;
-  else if (matches(plain)) found = plain;
-  else if (resolve(joined, resolved) && !isPrivate(resolved) && matches(resolved)) found = resolved;
+  if (isPrivate(plain))
+    found = matches(plain + s) ? plain + s : nullptr;
+  else if (matches(plain))
+    found = plain;
+  else if (resolve(joined, resolved) && !isPrivate(resolved) && matches(resolved))
+    found = resolved;
   if (found == nullptr) return false;
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/options.h"
@@ -26,8 +27,8 @@ uint32_t processNumber = 0;
 namespace {
 
 int traceFd = -1;
-uint8_t* traceBase = nullptr;  // of the reservation; the header lies first
-uint64_t mappedEnd = 0;        // bytes of the file that this process has mapped
+uint8_t* traceBase = nullptr;              // of the reservation; the header lies first
+uint64_t mappedEnd = 0;                    // bytes of the file that this process has mapped
 uint64_t reservation = uint64_t{1} << 38;  // less where the program's address space is limited
 // Behind the pools (regions.h), where programs that insist on an address do not ask for one.
 constexpr uintptr_t kTraceBase = 0x310000000000;
@@ -192,6 +193,8 @@ void lockTrace() {
   int saved = errno;
   if (self.tid == 0) self.tid = currentTid();
   uint32_t expected = 0;
+  time_t began = 0;
+  bool said = false;
   for (uint64_t spins = 1;
        !__atomic_compare_exchange_n(&header->lock, &expected, self.tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
        ++spins) {
@@ -200,6 +203,15 @@ void lockTrace() {
     else
       __builtin_ia32_pause();
     if (spins % (1 << 16) == 0) {
+      // A signal handler that waits inside another thread's store keeps the lock from us.
+      struct timespec now;
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      if (began == 0) began = now.tv_sec;
+      if (!said && now.tv_sec - began >= 10) {
+        say("a thread has been stopped in the middle of a store for 10 seconds, and all others that store wait for it; "
+            "signal handlers that stop threads are not supported");
+        said = true;
+      }
       // Killed while it held the lock? Its event is not committed, so nothing is torn.
       uint32_t owner = expected;
       if (owner != 0 && isDead(owner) &&
@@ -350,7 +362,8 @@ void writeSite(blackout_site* site) {
 
 uint32_t whereOf(blackout_site* site, const Stack& stack) {
   if (site == nullptr) return 0;
-  uint64_t hash = (stack.hash ^ reinterpret_cast<uint64_t>(site) ^ (uint64_t{siteGeneration} << 48)) * 0xc4ceb9fe1a85ec53ull;
+  uint64_t hash =
+      (stack.hash ^ reinterpret_cast<uint64_t>(site) ^ (uint64_t{siteGeneration} << 48)) * 0xc4ceb9fe1a85ec53ull;
   hash ^= hash >> 29;
   if (hash == 0) hash = 1;
   if (__builtin_expect(whereTable == nullptr, 0)) {

@@ -16,9 +16,9 @@ namespace blackout::rt {
 struct ThreadState {
   bool busy = false;       // inside a Scope
   bool appending = false;  // inside a bracket: its event is being written
-  bool active = false;  // PM events since the last fence
-  uint16_t number = 0;  // 0: none yet
-  int depth = 0;        // open brackets (enter without leave)
+  bool active = false;     // PM events since the last fence
+  uint16_t number = 0;     // 0: none yet
+  int depth = 0;           // open brackets (enter without leave)
   uint32_t tid = 0;
   uintptr_t stackLow = 0;  // frames are walked inside [low, top) only
   uintptr_t stackTop = 0;
