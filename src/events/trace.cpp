@@ -378,7 +378,6 @@ Result<void> Trace::readTable(EventNo n) {
     m.end = in.number<std::uint64_t>();
     m.path = in.text();
     m.instrumented = (e.len & 1) != 0;
-    m.flushes = (e.len & 2) != 0;
     if (!in.ok()) return damaged(n, "a program file's record");
     modules_.push_back(std::move(m));
     return {};

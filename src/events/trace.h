@@ -66,7 +66,6 @@ struct LoadedModule {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool instrumented = false;
-  bool flushes = false;  // its code has flush instructions
 };
 
 class Trace {

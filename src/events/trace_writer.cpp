@@ -103,7 +103,7 @@ WhereNo TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
 }
 
 void TraceWriter::module(const LoadedModule& m) {
-  blob(EventKind::Module, 0, m.bias, encodeModule(m), (m.instrumented ? 1U : 0U) | (m.flushes ? 2U : 0U));
+  blob(EventKind::Module, 0, m.bias, encodeModule(m), m.instrumented ? 1U : 0U);
 }
 
 FileNo TraceWriter::file(std::string_view path, std::uint64_t size, bool before) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "events/contract.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -28,21 +29,37 @@ bool mayFlush(std::string_view code) {
   return false;
 }
 
-bool decodesFlush(std::string_view code) {
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool contains(std::uint64_t a) const { return a >= begin && a < end; }
+};
+
+// Whether the function flushes a line and refers to no site: what an instrumented function does at each flush.
+bool flushesUnseen(std::string_view code, std::uint64_t address, Range sites) {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  bool flushes = false;
   for (std::size_t at = 0; at < code.size();) {
     ZydisDecodedInstruction i;
-    if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, nullptr, code.data() + at, code.size() - at, &i))) {
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, code.data() + at, code.size() - at, &i, operands))) {
       ++at;  // data between functions
       continue;
     }
-    if (i.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || i.mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ||
-        i.mnemonic == ZYDIS_MNEMONIC_CLWB)
-      return true;
+    flushes |= i.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || i.mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ||
+               i.mnemonic == ZYDIS_MNEMONIC_CLWB;
+    for (unsigned n = 0; n < i.operand_count_visible; ++n) {
+      ZyanU64 target = 0;
+      if (operands[n].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        target = operands[n].imm.value.u;
+      else if (operands[n].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[n].mem.base == ZYDIS_REGISTER_RIP)
+        ZydisCalcAbsoluteAddress(&i, &operands[n], address + at, &target);
+      if (sites.contains(target)) return false;
+    }
     at += i.length;
   }
-  return false;
+  return flushes;
 }
 
 // Libraries whose flushes are no secret: libpmem's functions are the runtime's (runtime/libpmem.cpp), and
@@ -53,7 +70,7 @@ bool flushesAreKnown(const std::string& name) {
 
 }  // namespace
 
-bool hasFlushInstructions(const std::string& path) {
+bool hasUnseenFlushes(const std::string& path) {
   auto binary = llvm::object::ObjectFile::createObjectFile(path);
   if (!binary) {
     llvm::consumeError(binary.takeError());  // the vdso, a file that is gone: nothing to say
@@ -61,7 +78,12 @@ bool hasFlushInstructions(const std::string& path) {
   }
   const llvm::object::ObjectFile& object = *binary->getBinary();
   std::vector<std::pair<std::uint64_t, std::string_view>> sections;
+  Range sites;
   for (const llvm::object::SectionRef& section : object.sections()) {
+    if (auto name = section.getName(); name && *name == BLACKOUT_SITE_SECTION)
+      sites = {section.getAddress(), section.getAddress() + section.getSize()};
+    else if (!name)
+      llvm::consumeError(name.takeError());
     auto bytes = section.getContents();
     if (!bytes) {
       llvm::consumeError(bytes.takeError());
@@ -77,7 +99,8 @@ bool hasFlushInstructions(const std::string& path) {
   auto frames = context->getEHFrame();
   if (!frames) {
     llvm::consumeError(frames.takeError());
-    return std::any_of(sections.begin(), sections.end(), [](const auto& s) { return decodesFlush(s.second); });
+    return std::any_of(sections.begin(), sections.end(),
+                       [&](const auto& s) { return flushesUnseen(s.second, s.first, sites); });
   }
   for (const llvm::dwarf::FrameEntry& entry : (*frames)->entries()) {
     const auto* function = llvm::dyn_cast<llvm::dwarf::FDE>(&entry);
@@ -86,7 +109,7 @@ bool hasFlushInstructions(const std::string& path) {
       std::uint64_t begin = function->getInitialLocation();
       if (begin < address || begin - address >= code.size()) continue;
       std::string_view body = code.substr(begin - address, function->getAddressRange());
-      if (mayFlush(body) && decodesFlush(body)) return true;
+      if (mayFlush(body) && flushesUnseen(body, begin, sites)) return true;
     }
   }
   return false;
@@ -158,7 +181,9 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
   std::set<std::string> names;
   for (const LoadedModule& m : modules) {
     std::string name = std::filesystem::path(m.path).filename().string();
-    if (instrumented.count(m.path) == 0 && !flushesAreKnown(name) && hasFlushInstructions(m.path)) names.insert(name);
+    if (flushesAreKnown(name) || !hasUnseenFlushes(m.path)) continue;
+    // An instrumented program may have been linked with objects that are not.
+    names.insert(instrumented.count(m.path) != 0 ? "part of " + name : name);
   }
   return {names.begin(), names.end()};
 }

@@ -1,5 +1,5 @@
-// Code that no hook sees: which of the loaded program files are not instrumented and flush cache
-// lines themselves. What such code makes durable is unknown, so nothing can be said about
+// Code that no hook sees: which of the loaded program files have functions that are not instrumented and
+// flush cache lines. What such code makes durable is unknown, so nothing can be said about
 // durability; it is found by decoding, not by name.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace blackout {
 
-// Whether the executable sections of a program file hold clflush, clflushopt or clwb.
-bool hasFlushInstructions(const std::string& path);
+// Whether a function of a program file has clflush, clflushopt or clwb and is not instrumented.
+bool hasUnseenFlushes(const std::string& path);
 
-// Base names of the trace's uninstrumented program files with flush instructions, in order.
+// Base names of the trace's program files with such functions, in order.
 std::vector<std::string> flushingModules(std::span<const LoadedModule> modules);
 
 // The libraries that instrumented program files call directly and that are not instrumented themselves,

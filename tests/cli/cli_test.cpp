@@ -72,7 +72,7 @@ class Cli : public ::testing::Test {
 TraceWriter unflushed() {
   TraceWriter w;
   FileNo f = w.file("/pool/p.img", 4096, true);
-  w.module({"/bin/program", 0, 0x1000, 0x2000, true, false});
+  w.module({"/bin/program", 0, 0x1000, 0x2000, true});
   WhereNo here = w.where(w.site(test::sampleSite()));
   w.event(EventKind::ThreadBegin, 1, 1, 1);
   std::string place(16, '\0');
@@ -86,7 +86,7 @@ TraceWriter unflushed() {
 TraceWriter flushed() {
   TraceWriter w;
   FileNo f = w.file("/pool/p.img", 4096, true);
-  w.module({"/bin/program", 0, 0x1000, 0x2000, true, false});
+  w.module({"/bin/program", 0, 0x1000, 0x2000, true});
   WhereNo here = w.where(w.site(test::sampleSite()));
   w.event(EventKind::ThreadBegin, 1, 1, 1);
   std::string place(16, '\0');

@@ -31,8 +31,8 @@ TraceWriter sampleTrace() {
   TraceWriter w;
   FileNo pool = w.file("/pool/a.img", 8192, true);
   w.fileData(pmAddr(pool, 0), std::string("head") + std::string(8000, '\0') + "tail");
-  w.module({"/bin/program", 0x1000, 0x401000, 0x402000, true, true});
-  w.module({"/lib/libc.so.6", 0x7f0000000000, 0x7f0000001000, 0x7f0000100000, false, false});
+  w.module({"/bin/program", 0x1000, 0x401000, 0x402000, true});
+  w.module({"/lib/libc.so.6", 0x7f0000000000, 0x7f0000001000, 0x7f0000100000, false});
   SiteNo storeSite = w.site(sampleSite());
   Site flush;
   flush.id = 0x99;

@@ -88,14 +88,14 @@ TEST(Symbolizer, AddressesInNoModuleAreDropped) {
 }
 
 TEST(Symbolizer, AModuleThatIsGoneKeepsItsName) {
-  auto stack = resolved({0x1500}, test::sampleSite(), {{"/no/such/module", 0x1000, 0x1000, 0x2000, true, false}});
+  auto stack = resolved({0x1500}, test::sampleSite(), {{"/no/such/module", 0x1000, 0x1000, 0x2000, true}});
   ASSERT_EQ(stack.size(), 3U);
   EXPECT_EQ(stack[2].module, "/no/such/module");
 }
 
 TEST(Symbolizer, TheRuntimeIsLeftOut) {
   auto stack =
-      resolved({0x1500}, test::sampleSite(), {{"/opt/lib/libblackout_rt.so", 0x1000, 0x1000, 0x2000, true, false}});
+      resolved({0x1500}, test::sampleSite(), {{"/opt/lib/libblackout_rt.so", 0x1000, 0x1000, 0x2000, true}});
   EXPECT_EQ(stack.size(), 2U);
 }
 
