@@ -144,8 +144,8 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::Module: {
       std::string_view payload = trace_.payload(n);
       std::string_view path = payload.substr(std::min<std::size_t>(16, payload.size()));
-      return fmt::format("{} at {:#x}{}{}", escapeText(path.substr(0, path.find('\0'))), word(payload, 0),
-                         (e.len & 1) != 0 ? ", instrumented" : "", (e.len & 2) != 0 ? ", has flushes" : "");
+      return fmt::format("{} at {:#x}{}", escapeText(path.substr(0, path.find('\0'))), word(payload, 0),
+                         (e.len & 1) != 0 ? ", instrumented" : "");
     }
     case EventKind::Lost:
       return fmt::format("{} events, reason {}", e.value, e.addr);
