@@ -1,7 +1,7 @@
 // A persistent hash map in a mapped file, as small as it can be and still crash-consistent: the
 // program that `make demo` checks.
 //
-//   index POOL [KEYS]     puts KEYS keys (60) and reads them back
+//   index POOL [KEYS]     puts KEYS keys (60), one after the other, from where an earlier run was interrupted
 //
 // A bucket is one line of 64 bytes with three entries; what doesn't fit goes to a chain of overflow
 // buckets. Entries and buckets become visible by one 8-byte store each, made after what they
@@ -143,14 +143,17 @@ int main(int argc, char** argv) {
   }
   Index index(static_cast<Pool*>(memory));
   const uint64_t keys = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 60;
-  for (uint64_t key = 1; key <= keys; ++key) index.put(key, key * key);
+  // What an earlier run has put is there, up to where it was interrupted.
+  uint64_t done = 0;
+  while (done < keys && index.get(done + 1)) ++done;
   for (uint64_t key = 1; key <= keys; ++key) {
     const uint64_t* value = index.get(key);
-    if (!value || *value != key * key) {
-      std::printf("key %lu is lost\n", static_cast<unsigned long>(key));
+    if (key <= done ? *value != key * key : value != nullptr) {
+      std::printf("key %lu is lost or wrong\n", static_cast<unsigned long>(key <= done ? key : done + 1));
       return 1;
     }
   }
-  std::printf("%lu keys, all there\n", static_cast<unsigned long>(keys));
+  for (uint64_t key = done + 1; key <= keys; ++key) index.put(key, key * key);
+  std::printf("%lu keys, %lu of them from before\n", static_cast<unsigned long>(keys), static_cast<unsigned long>(done));
   return 0;
 }

@@ -80,6 +80,44 @@ BLACKOUT_ANNOTATION(void blackout_discard(const void* addr, size_t len), (void)a
  * does read these bytes. */
 BLACKOUT_ANNOTATION(void blackout_ignore(const void* addr, size_t len), (void)addr; (void)len;)
 
+/* Returns 1 in a restart after a simulated crash, 0 in the recorded run and without Blackout.
+ *
+ * For a harness that is operation and recovery in one binary (harness.hpp). A program that
+ * recovers because this says so, and not because of what it finds in its pool, is not the program that was checked. */
+BLACKOUT_ANNOTATION(int blackout_recovering(void), return 0;)
+
+/* What holds here in every run, said in a few words: "every key has its value".
+ *
+ * In a restart after a simulated crash a false condition ends the run, and Blackout reports it with the crash
+ * that caused it. In the recorded run it ends the program as abort() does. */
+BLACKOUT_ANNOTATION(void blackout_expect(int condition, const char* what), (void)condition; (void)what;)
+
+/* In a restart after a simulated crash: whether operation number n of the recorded run (from 0, in the order of
+ * their blackout_op_begin) had begun, and whether it had ended. One that had ended was promised and must be
+ * there; one that had not begun must not; in between either is right. Elsewhere both return 1.
+ *
+ * Ask after everything else was read, and only what is needed: each answer is one more thing on which recoveries
+ * differ. */
+BLACKOUT_ANNOTATION(int blackout_op_begun(uint64_t n), (void)n; return 1;)
+BLACKOUT_ANNOTATION(int blackout_op_ended(uint64_t n), (void)n; return 1;)
+
+/* The len bytes at addr are about to be read whole, to be trusted only if a checksum over them is right.
+ *
+ * So that a record of n pieces that were not flushed does not cost the product of what may have survived of each:
+ * Blackout tries all pieces, none, each alone missing, each alone present and a sample, and says so. */
+BLACKOUT_ANNOTATION(void blackout_checksum(const void* addr, size_t len), (void)addr; (void)len;)
+
+/* Root slot i (0 to 63) of the persistent heap (`blackout check --heap`): a place in persistent memory that the
+ * program finds again after a crash, NULL at first. Without Blackout it is ordinary memory. */
+#ifdef __BLACKOUT__
+void** blackout_root(unsigned i);
+#else
+static inline void** blackout_root(unsigned i) {
+  static void* slots[64];
+  return &slots[i % 64];
+}
+#endif
+
 #undef BLACKOUT_ANNOTATION
 
 #ifdef __cplusplus

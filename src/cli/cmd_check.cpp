@@ -1,5 +1,5 @@
-// `blackout check`: the main job. Runs the program once (or takes a trace), lets the modules judge it,
-// and renders what they found.
+// `blackout check`: the main job. Runs the program once (or takes a trace), lets the modules judge it and pull the
+// plug on it, and renders what they found.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,15 +9,21 @@
 #include <memory>
 #include <optional>
 
+#include "cli/crash_options.h"
+#include "cli/interrupt.h"
+#include "cli/progress_line.h"
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
+#include "detect/crash_check.h"
 #include "detect/detect.h"
 #include "explore/uninstrumented.h"
 #include "findings/ending.h"
+#include "findings/numbers.h"
 #include "findings/only.h"
 #include "findings/run_summary.h"
 #include "model/cursor.h"
 #include "model/index.h"
+#include "report/finding_files.h"
 #include "report/json.h"
 #include "report/output_file.h"
 #include "report/symbolizer.h"
@@ -31,7 +37,8 @@ struct Options {
   RecordOptions record;
   std::string fromTrace;
   std::vector<std::string> only;
-  std::string failOn = "suspected";
+  std::string failOn;  // empty: shown if crashes are explored, else suspected
+  CrashWords crash;
   std::string model = "x86";
   std::vector<std::string> detect;
   std::string json;
@@ -41,6 +48,7 @@ struct Options {
 // What the options mean, checked before anything runs: a mistyped option must not cost a run.
 struct Plan {
   FailOn failOn{};
+  std::optional<CrashOptions> crash;  // none: crashes are not explored
   ModelOptions model;
   DetectOptions detect;
   OnlyFilter only;
@@ -67,9 +75,20 @@ Result<void> prepare(std::optional<OutputFile>& file, const std::string& path, c
   return {};
 }
 
+// A trace has no command: to explore it, one must be named.
+bool explores(const Options& options) {
+  return !options.crash.noExplore &&
+         (options.fromTrace.empty() || !options.crash.recover.empty() || !options.crash.checker.empty());
+}
+
 Result<Plan> planOf(const Options& options) {
   Plan plan;
-  auto failOn = severityNamed(options.failOn);
+  if (explores(options)) {
+    auto crash = crashOptions(options.crash, options.record.command, options.record.pm);
+    if (!crash) return tl::unexpected(crash.error());
+    plan.crash = std::move(*crash);
+  }
+  auto failOn = severityNamed(!options.failOn.empty() ? options.failOn : plan.crash ? "shown" : "suspected");
   if (!failOn)
     return fail(fmt::format("--fail-on={}: no such severity; it is shown, suspected or perf", options.failOn));
   plan.failOn = *failOn;
@@ -115,7 +134,9 @@ class ProgramOutput {
   int saved_ = -1;
 };
 
-Result<Report> judge(const Trace& trace, const Recording& recording, const Plan& plan) {
+// What the recorded run says by itself.
+Result<Report> judgeTrace(const Index& index, const Recording& recording, const Plan& plan) {
+  const Trace& trace = index.trace();
   Report report;
   report.notes = recording.notes;
   report.incomplete = recording.incomplete;
@@ -123,22 +144,71 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
   if (blind) report.incomplete.push_back(recording.blindSentence);
   summarise(trace, report);
   tellEnding(report);
-
-  auto index = Index::build(trace, plan.model);
-  if (!index) return tl::unexpected(index.error());
-  std::vector<EventNo> points = index->points(PointsMode::Enough);
+  std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(plan.model);
-  report.run.lines = index->lineCount();
+  report.run.lines = index.lineCount();
   report.run.points = points.size();
-  report.run.log10States = log10StatesOverPoints(*index, points);
+  report.run.log10States = log10StatesOverPoints(index, points);
 
   DetectOptions options = plan.detect;
   options.blind = blind;
-  report.findings = detect(*index, options);
+  report.findings = detect(index, options);
   report.detectors = detectorNames(options);
-  resolve(report, trace);
-  applyOnly(report, plan.only);
-  sortFindings(report.findings);
+  return report;
+}
+
+// Times differ from run to run, and a file should not: only somebody who waits is told.
+void showEstimate(const CrashEstimate& e) {
+  constexpr double kWorthSaying = 10;  // seconds
+  if (isatty(STDERR_FILENO) != 1 && e.seconds < kWorthSaying) return;
+  fmt::print(stderr, "{}; a restart takes {:.1f} ms; about {}\n", counted(e.points, "point"), e.secondsPerRun * 1000,
+             durationText(e.seconds));
+}
+
+// Pulls the plug, and adds what comes of it to the report.
+Result<std::vector<ReplayableFinding>> explore(const Index& index, CrashOptions options, Report& report) {
+  options.recordedStatus = report.run.waitStatus.value_or(0);
+  Interrupt interrupt;
+  options.interrupt = &interrupt.flag();
+  ProgressLine line(stderr);
+  options.estimate = showEstimate;
+  options.progress = [&](const CrashProgress& p) {
+    line.show({p.exploration.level, p.exploration.spacesDone, p.exploration.spaces, p.exploration.runs,
+               p.exploration.runsPerSecond, p.failures, p.exploration.seconds});
+  };
+  SymbolizedStacks stacks;
+  auto crash = checkCrashes(index, options, stacks);
+  line.clear();
+  if (!crash) return tl::unexpected(crash.error());
+  report.exploration = std::move(crash->exploration);
+  report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
+  report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());
+  for (const ReplayableFinding& f : crash->findings) report.findings.push_back(f.finding);
+  return std::move(crash->findings);
+}
+
+Result<Report> judge(const Trace& trace, const Recording& recording, const Plan& plan,
+                     const std::string& findingsFolder) {
+  auto index = Index::build(trace, plan.model);
+  if (!index) return tl::unexpected(index.error());
+  auto report = judgeTrace(*index, recording, plan);
+  if (!report) return report;
+  std::vector<ReplayableFinding> replayable;
+  if (plan.crash && !recording.blindSentence.empty()) {
+    report->notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
+  } else if (plan.crash) {
+    CrashOptions crash = *plan.crash;
+    // The runtime kept there what other files were like.
+    if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
+    if (std::uint64_t top = heapTop(trace); top != 0) crash.program.words += fmt::format(":heaptop={}", top);
+    auto shown = explore(*index, std::move(crash), *report);
+    if (!shown) return tl::unexpected(shown.error());
+    replayable = std::move(*shown);
+  }
+  resolve(*report, trace);
+  applyOnly(*report, plan.only);
+  sortFindings(report->findings);
+  if (auto ok = saveReplays(*report, replayable, findingsFolder); !ok) return tl::unexpected(ok.error());
   return report;
 }
 
@@ -169,6 +239,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   Result<Recording> recording;
   if (recorded) {
     ProgramOutput redirected(jsonToStandardOutput(*plan));
+    options.record.heap = options.crash.heap;
     recording = record(options.record);
     if (!recording) return tl::unexpected(recording.error());
   }
@@ -179,7 +250,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
     recording->blindSentence = blindSentence(*trace);
   }
 
-  auto report = judge(*trace, *recording, *plan);
+  auto report = judge(*trace, *recording, *plan, options.crash.findings);
   if (!report) return tl::unexpected(report.error());
   report->command = options.record.command;
   if (auto ok = publish(*report, *plan); !ok) return tl::unexpected(ok.error());
@@ -207,10 +278,13 @@ const Register registered({
     .synopsis = "blackout check --pm POOL [OPTIONS] -- PROGRAM [ARGS]\n"
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
-        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. The "
-        "report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings at "
-        "or "
-        "above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
+        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. It is run "
+        "once; then, for every point at which a power failure matters and everything that it may leave behind, it is "
+        "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with another code "
+        "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. Other "
+        "files are as they were before the run, and what a restart writes is gone afterwards.\n\n"
+        "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings at "
+        "or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       declareRecordOptions(app, o->record);
@@ -222,8 +296,10 @@ const Register registered({
           ->type_name("PATH")
           ->allow_extra_args(false);
       app.add_option("--fail-on", o->failOn,
-                     "exit with 1 for findings that are shown, suspected (default) or perf, or worse")
+                     "exit with 1 for findings that are shown, suspected or perf, or worse; by default shown if crashes "
+                     "are explored, else suspected")
           ->type_name("SEVERITY");
+      declareCrashOptions(app, o->crash);
       app.add_option("--model", o->model, modelHelp())->type_name("MODEL");
       app.add_option("--detect", o->detect, detectHelp())
           ->type_name("KIND,...")

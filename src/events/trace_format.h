@@ -62,6 +62,7 @@ typedef enum blackout_trace_state {
 #define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
 #define BLACKOUT_MAX_FILES 1024
+#define BLACKOUT_HEAP_PATH "/heap/blackout" /* of the pool that holds a persistent heap */
 
 typedef struct blackout_trace_file {
   uint64_t device; /* of the private copy that the program works on */

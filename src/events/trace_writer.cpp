@@ -117,6 +117,11 @@ FileNo TraceWriter::file(std::string_view path, std::uint64_t size, bool before)
   return n;
 }
 
+void TraceWriter::remove(FileNo file) {
+  event(EventKind::FileUnlink, 0, pmAddr(file, 0));
+  if (file < BLACKOUT_MAX_FILES) header().files[file].live = 0;
+}
+
 void TraceWriter::identify(FileNo file, Identity copy, Identity original) {
   blackout_trace_file& row = header().files[file];
   row.device = copy.device;

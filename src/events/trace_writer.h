@@ -20,6 +20,7 @@ class TraceWriter {
   WhereNo where(SiteNo site, std::span<const std::uint64_t> frames = {});
   void module(const LoadedModule& module);
   FileNo file(std::string_view path, std::uint64_t size, bool before);
+  void remove(FileNo file);
   // Content from before the recording: whole pages of zeros are left out.
   void fileData(PmAddr addr, std::string_view bytes);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,20 +75,49 @@ Result<void> copyFile(const fs::path& from, const fs::path& to, TraceWriter& tra
 
 }  // namespace
 
-Result<PrivateFolder> PrivateFolder::make() {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/blackout-XXXXXX";
+namespace {
+
+constexpr const char* kFolderPrefix = "blackout-";
+constexpr const char* kLockName = ".in-use";
+
+// Folders whose makers are gone: nobody holds their lock.
+void removeAbandoned(const fs::path& base) {
+  std::error_code error;
+  for (auto it = fs::directory_iterator(base, error); it != fs::directory_iterator(); it.increment(error)) {
+    if (!it->path().filename().string().starts_with(kFolderPrefix)) continue;
+    struct stat st{};
+    if (lstat(it->path().c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) continue;
+    Descriptor lock(::open((it->path() / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (lock.fd < 0 || flock(lock.fd, LOCK_EX | LOCK_NB) != 0) continue;
+    fs::remove_all(it->path(), error);
+  }
+}
+
+}  // namespace
+
+Result<PrivateFolder> PrivateFolder::make(Kind kind) {
+  const char* given = std::getenv("TMPDIR");
+  std::string base = given != nullptr && *given != '\0' ? given : "/tmp";
+  if (kind == InMemory && (given == nullptr || *given == '\0') && access("/dev/shm", W_OK | X_OK) == 0)
+    base = "/dev/shm";
+  removeAbandoned(base);
+  std::string pattern = base + "/" + kFolderPrefix + "XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr)
     return fail(fmt::format("{}: no private folder can be made there: {}; set TMPDIR to a folder that can be written",
-                            fs::path(pattern).parent_path().string(), std::strerror(errno)));
+                            base, std::strerror(errno)));
   std::error_code error;
-  return PrivateFolder(fs::canonical(pattern, error));
+  fs::path path = fs::canonical(pattern, error);
+  int lock = ::open((path / kLockName).c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0)
+    return fail(fmt::format("{}: {}; set TMPDIR to a folder that can be written", path.string(), std::strerror(errno)));
+  return PrivateFolder(std::move(path), lock);
 }
 
 PrivateFolder::~PrivateFolder() {
   if (path_.empty()) return;
   std::error_code error;  // what can't be removed stays; there is nobody to tell
   fs::remove_all(path_, error);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string>& pm) {
@@ -191,6 +221,19 @@ Result<void> copyPools(const std::vector<PoolPattern>& patterns, const fs::path&
       }
     }
   }
+  return {};
+}
+
+Result<void> makeHeap(unsigned mebibytes, const fs::path& shadow, TraceWriter& trace) {
+  fs::path to = shadow / fs::path(BLACKOUT_HEAP_PATH).relative_path();
+  std::error_code error;
+  fs::create_directories(to.parent_path(), error);
+  Descriptor out(::open(to.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  std::uint64_t size = std::uint64_t{mebibytes} << 20;
+  struct stat st{};
+  if (out.fd < 0 || ftruncate(out.fd, static_cast<off_t>(size)) != 0 || fstat(out.fd, &st) != 0)
+    return fail(fmt::format("--heap {}: {}: {}", mebibytes, to.string(), std::strerror(errno)));
+  trace.identify(trace.file(BLACKOUT_HEAP_PATH, size, true), {st.st_dev, st.st_ino}, {});
   return {};
 }
 

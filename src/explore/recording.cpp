@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "events/trace.h"
 #include "events/trace_writer.h"
+#include "explore/launch.h"
 #include "explore/self_check.h"
 #include "explore/uninstrumented.h"
 
@@ -25,50 +25,6 @@ namespace blackout {
 
 namespace {
 
-// The runtime lies beside the command: ../lib/blackout, in the build folder and when installed.
-Result<std::string> runtimePath() {
-  std::error_code error;
-  fs::path self = fs::read_symlink("/proc/self/exe", error);
-  for (const fs::path& base : {self.parent_path().parent_path(), self.parent_path()}) {
-    fs::path found = base / "lib" / "blackout" / "libblackout.so";
-    if (fs::exists(found, error)) return found.string();
-  }
-  return fail("libblackout.so is missing beside this command; install Blackout again");
-}
-
-Result<std::string> findProgram(const std::string& name) {
-  auto executable = [](const fs::path& p) {
-    std::error_code error;
-    return fs::is_regular_file(p, error) && access(p.c_str(), X_OK) == 0;
-  };
-  if (name.find('/') != std::string::npos) {
-    if (executable(name)) return name;
-    std::error_code error;
-    return fail(fs::exists(name, error) ? fmt::format("{}: can't be executed; check its permissions", name)
-                                        : fmt::format("{}: no such program; check the path behind --", name));
-  }
-  std::string path = std::getenv("PATH") == nullptr ? "/usr/bin:/bin" : std::getenv("PATH");
-  for (std::size_t from = 0; from <= path.size();) {
-    std::size_t end = std::min(path.find(':', from), path.size());
-    fs::path candidate = fs::path(path.substr(from, end - from)) / name;
-    if (executable(candidate)) return candidate.string();
-    from = end + 1;
-  }
-  return fail(fmt::format("{}: no such program; check the name behind --", name));
-}
-
-// A word of BLACKOUT_OPTIONS, with what separates words escaped.
-std::string word(const std::string& key, const std::string& value) {
-  std::string out = ":" + key + "=";
-  for (char c : value) {
-    if (c == ':' || c == '%')
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string runtimeOptions(const RecordOptions& o, const std::string& trace, const fs::path& shadow,
                            const std::vector<PoolPattern>& patterns) {
   // The user's own words come first, ours after them.
@@ -77,8 +33,9 @@ std::string runtimeOptions(const RecordOptions& o, const std::string& trace, con
   if (o.loads) words += ":loads=1";
   if (o.locks) words += ":locks=1";
   if (o.stackDepth >= 0) words += fmt::format(":stack={}", o.stackDepth);
-  words += word("trace", trace) + word("shadow", shadow.string());
-  for (const PoolPattern& p : patterns) words += word(p.glob ? "glob" : "pm", p.text);
+  if (o.heap != 0) words += fmt::format(":heap={}", o.heap);
+  words += optionWord("trace", trace) + optionWord("shadow", shadow.string());
+  for (const PoolPattern& p : patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
   return words;
 }
 
@@ -130,23 +87,19 @@ Result<Ran> run(const std::string& program, const std::vector<std::string>& comm
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Signals signals;
   Ran ran;
-  int was = personality(0xffffffff);
-  bool fixed = was != -1 && personality(static_cast<unsigned long>(was) | ADDR_NO_RANDOMIZE) != -1;
-  ran.randomised = !fixed;
+  FixedAddresses fixed;
+  ran.randomised = !fixed.possible();
   pid_t child = fork();
   if (child == 0) {
     signals.restore();
-    const char* others = std::getenv("LD_PRELOAD");
-    setenv("LD_PRELOAD", others == nullptr ? preload.c_str() : (preload + ":" + others).c_str(), 1);
-    setenv("BLACKOUT_OPTIONS", words.c_str(), 1);
-    setenv("PMEM_IS_PMEM_FORCE", "1", 0);
+    setEnvironment(preload, words);
     execv(program.c_str(), argv.data());
     int error = errno;
     ssize_t ignored = write(report[1], &error, sizeof error);
     (void)ignored;
     _exit(127);
   }
-  if (fixed) personality(static_cast<unsigned long>(was));
+  fixed.restore();
   ::close(report[1]);
   if (child < 0) {
     ::close(report[0]);
@@ -260,6 +213,8 @@ Result<Recording> record(const RecordOptions& options) {
                                                   : fs::absolute(options.tracePath, error).string();
   TraceWriter beginning;
   if (auto ok = copyPools(*patterns, shadow, beginning); !ok) return tl::unexpected(ok.error());
+  if (options.heap != 0)
+    if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
   auto ran = run(*program, options.command, *preload, runtimeOptions(options, recording.tracePath, shadow, *patterns));
@@ -299,6 +254,22 @@ Result<Recording> record(const RecordOptions& options) {
   if (!options.keepPool.empty())
     if (auto ok = keepPools(options.keepPool, *trace, shadow); !ok) return tl::unexpected(ok.error());
   return recording;
+}
+
+std::uint64_t heapTop(const Trace& trace) {
+  std::uint64_t begin = 0, size = 0, top = 0;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) == EventKind::Map && trace.files()[fileOf(e.addr)].path == BLACKOUT_HEAP_PATH) {
+      std::uint64_t place[2];
+      std::memcpy(place, trace.payload(n).data(), sizeof place);
+      begin = place[0];
+      size = place[1];
+    } else if (kindOf(e) == EventKind::Alloc && e.addr - begin < size) {
+      top = std::max(top, e.addr - begin + e.value);
+    }
+  }
+  return top;
 }
 
 }  // namespace blackout

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/error.h"
+#include "events/trace.h"
 #include "explore/private_pools.h"
 
 namespace blackout {
@@ -20,6 +21,7 @@ struct RecordOptions {
   bool loads = false;
   bool locks = false;
   int stackDepth = -1;  // -1: the runtime's default
+  unsigned heap = 0;    // MiB of persistent heap; 0: the heap is ordinary memory
 };
 
 struct Recording {
@@ -33,5 +35,8 @@ struct Recording {
 };
 
 Result<Recording> record(const RecordOptions& options);
+
+// How far into its persistent heap the recorded program allocated, in bytes; 0: it has none. Restarts allocate above.
+std::uint64_t heapTop(const Trace& trace);
 
 }  // namespace blackout

@@ -107,6 +107,7 @@ std::uint64_t fingerprint(const Finding& finding) {
   Hash hash;
   hash.text(nameOf(finding.kind));
   for (const NumberedPlace& place : finding.places) {
+    if (place.incidental) continue;
     // A place without a site ("the program ends here") is told by its label.
     if (place.siteId != 0)
       hash.number(place.siteId);

@@ -63,6 +63,9 @@ struct NumberedPlace {
   std::string access;        // what the instruction is: "store", "clwb" ...; empty: unknown
   std::uint32_t size = 0;    // bytes that it accesses; 0: varies
   std::string type;          // "Struct.field"; empty: unknown
+  // It belongs to the state that was chosen to show the finding, not to its cause: another run may show the
+  // same cause elsewhere, so it is no part of the fingerprint.
+  bool incidental = false;
   std::vector<Frame> stack;  // innermost first; empty: not resolved or unknown
   // The other sources of an instruction that an optimiser merged, each with the calls into which
   // it was inlined.
@@ -86,6 +89,16 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
+// How a crash and a restart showed a finding.
+struct ShownBy {
+  std::string symptom;              // "crashes with SIGSEGV", said of the restarted program
+  std::string crash;                // the crash state in words
+  std::uint64_t states = 0;         // distinct ones with this cause, as the restarted program can tell them apart
+  std::uint64_t points = 0;         // at which there are any
+  std::vector<std::string> output;  // the restarted program's own words, the last lines
+  bool operator==(const ShownBy&) const = default;
+};
+
 struct Finding {
   FindingKind kind{};
   Severity severity{};
@@ -95,7 +108,8 @@ struct Finding {
   std::vector<std::string> evidence;    // sentences, each true by itself
   std::vector<AffectedBytes> examples;  // at most kMaxExamples
   std::string operation;                // its name; empty: none
-  // Shown findings only: the crash state, and the file that replays it.
+  // Findings of crash exploration only: what showed it, the crash state, and the file that replays it.
+  std::optional<ShownBy> shownBy;
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
   bool operator==(const Finding&) const = default;
@@ -109,7 +123,7 @@ Finding makeFinding(FindingKind kind, std::string verdict);
 // The place of an event: its site's id, access, size and type, without frames.
 NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where);
 
-// Names the finding across runs and builds: a hash of its kind and its places' site ids. Counts,
+// Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out). Counts,
 // offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.
 std::uint64_t fingerprint(const Finding& finding);
 std::string fingerprintText(const Finding& finding);  // 16 hexadecimal digits

@@ -28,6 +28,30 @@ struct RunSummary {
   bool operator==(const RunSummary&) const = default;
 };
 
+// A load of the restarted program that may read from more than one store (Jaaru's debugging aid).
+struct LoadSources {
+  std::string load;                 // "map.cpp:60"
+  std::vector<std::string> stores;  // places of the stores, and "before the recording"
+  std::uint64_t states = 0;         // crash states in which it is so
+  bool operator==(const LoadSources&) const = default;
+};
+
+// What the exploration of crashes did, in figures that are the same for the same command.
+struct ExploredCrashes {
+  std::string strategy;              // as --strategy takes it
+  std::vector<std::string> command;  // of a restart
+  std::uint64_t failures = 1;        // crashes in a row
+  std::uint64_t points = 0;          // at which the plug was pulled
+  std::uint64_t completePoints = 0;  // of them explored to the end
+  std::uint64_t runs = 0;            // restarts that were made
+  std::uint64_t states = 0;          // crash states, as restarts can tell them apart, over all points
+  std::uint64_t failing = 0;         // of them
+  std::vector<std::string> assumptions;
+  std::vector<std::string> notExplored;
+  std::vector<LoadSources> loads;  // only if asked for
+  bool operator==(const ExploredCrashes&) const = default;
+};
+
 struct PoolSummary {
   std::string path;
   std::uint64_t size = 0;  // at the end
@@ -45,6 +69,7 @@ struct Report {
   std::vector<std::string> incomplete;  // why the result is inconclusive; empty: it is whole
   std::uint64_t hiddenByOnly = 0;       // findings that --only left out
   RunSummary run;
+  std::optional<ExploredCrashes> exploration;  // none: crashes were not explored
   bool operator==(const Report&) const = default;
 
   bool complete() const { return incomplete.empty(); }

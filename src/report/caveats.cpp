@@ -19,6 +19,11 @@ bool provesDurability(const Report& report) {
          counts[static_cast<std::size_t>(Severity::Suspected)] == 0;
 }
 
+bool provesRecovery(const Report& report) {
+  return report.exploration && report.complete() && report.hiddenByOnly == 0 &&
+         report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0;
+}
+
 }  // namespace
 
 std::vector<std::string> caveatsOf(const Report& report) {
@@ -28,6 +33,9 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back(
         "In this run every store to the pools that can matter was made durable, at the latest when its operation, its "
         "mapping or the program ended.");
+  if (provesRecovery(report))
+    sentences.emplace_back(
+        "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well on it.");
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
   sentences.emplace_back(
@@ -39,9 +47,14 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back(
         "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
         "processor's buffer are missed.");
-  sentences.emplace_back(
-      "Crashes were not explored: data that becomes durable too late or in the wrong order, and a recovery that "
-      "goes wrong, are not found by this command yet.");
+  if (report.exploration)
+    sentences.emplace_back(
+        "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker): a wrong answer "
+        "that the restarted program does not notice is not found.");
+  else
+    sentences.emplace_back(
+        "Crashes were not explored: data that becomes durable too late or in the wrong order, and a restart that goes "
+        "wrong, are not found this way.");
   return sentences;
 }
 

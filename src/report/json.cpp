@@ -65,6 +65,34 @@ Json crashJson(const CrashState& state) {
   return levels;
 }
 
+Json shownByJson(const ShownBy& s) {
+  Json j;
+  j["symptom"] = s.symptom;
+  j["crash"] = s.crash;
+  j["states"] = s.states;
+  j["points"] = s.points;
+  j["output"] = s.output;
+  return j;
+}
+
+Json explorationJson(const ExploredCrashes& e) {
+  Json j;
+  j["strategy"] = e.strategy;
+  j["command"] = e.command;
+  j["failures"] = e.failures;
+  j["points"] = e.points;
+  j["complete_points"] = e.completePoints;
+  j["runs"] = e.runs;
+  j["states"] = e.states;
+  j["failing"] = e.failing;
+  j["assumptions"] = e.assumptions;
+  j["not_explored"] = e.notExplored;
+  j["loads"] = Json::array();
+  for (const LoadSources& l : e.loads)
+    j["loads"].push_back(Json{{"load", l.load}, {"stores", l.stores}, {"states", l.states}});
+  return j;
+}
+
 Json findingJson(const Finding& f) {
   const FindingKindRow& row = rowOf(f.kind);
   Json j;
@@ -90,6 +118,7 @@ Json findingJson(const Finding& f) {
     j["bytes"].push_back(std::move(bytes));
   }
   j["operation"] = f.operation.empty() ? Json(nullptr) : Json(f.operation);
+  j["shown_by"] = f.shownBy ? shownByJson(*f.shownBy) : Json(nullptr);
   j["crash_state"] = f.crashState ? crashJson(*f.crashState) : Json(nullptr);
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
   return j;
@@ -114,6 +143,9 @@ Json runJson(const RunSummary& run) {
   return j;
 }
 
+// A path need not be UTF-8, JSON must be.
+std::string textOf(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 }  // namespace
 
 std::string renderJson(const Report& report, FailOn failOn) {
@@ -130,6 +162,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
     j["counts"][std::string(nameOf(s))] = counts[static_cast<std::size_t>(s)];
   j["counts"]["hidden_by_only"] = report.hiddenByOnly;
   j["run"] = runJson(report.run);
+  j["exploration"] = report.exploration ? explorationJson(*report.exploration) : Json(nullptr);
   j["detectors"] = report.detectors;
   j["pools"] = Json::array();
   for (const PoolSummary& p : report.pools) {
@@ -144,8 +177,9 @@ std::string renderJson(const Report& report, FailOn failOn) {
   for (const Finding& f : report.findings) j["findings"].push_back(findingJson(f));
   j["notes"] = report.notes;
   j["caveats"] = caveatsOf(report);
-  // A path need not be UTF-8, JSON must be.
-  return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return textOf(j);
 }
+
+std::string renderJson(const Finding& finding) { return textOf(findingJson(finding)); }
 
 }  // namespace blackout

@@ -14,4 +14,7 @@ constexpr int kReportSchema = 1;
 // Ends with a newline. `failOn` decides the exit code that the report states.
 std::string renderJson(const Report& report, FailOn failOn);
 
+// One finding as it stands in a report's list.
+std::string renderJson(const Finding& finding);
+
 }  // namespace blackout

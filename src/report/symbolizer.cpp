@@ -99,9 +99,23 @@ std::vector<Frame> Symbolizer::stackOf(WhereNo where) {
   else if (!w->frames.empty())
     stack.emplace_back();  // an unknown function, so that its caller is not taken for it
 
+  append(stack, w->frames);
+  return stack;
+}
+
+std::vector<Frame> Symbolizer::stackOf(const Outcome& outcome) {
+  std::vector<std::uint64_t> frames = outcome.frames;
+  // A signal's first address is no return address: it is the instruction itself.
+  if (!frames.empty() && outcome.ending == Ending::Signalled) ++frames.front();
+  std::vector<Frame> stack;
+  append(stack, frames);
+  return stack;
+}
+
+void Symbolizer::append(std::vector<Frame>& stack, std::span<const std::uint64_t> returnAddresses) {
   auto atMain = [&] { return !stack.empty() && stack.back().function == "main"; };
   bool done = atMain();
-  for (std::uint64_t address : w->frames) {
+  for (std::uint64_t address : returnAddresses) {
     for (const Frame& f : lookUp(address)) {
       if (done) break;
       if (isRuntime(f)) continue;
@@ -113,7 +127,6 @@ std::vector<Frame> Symbolizer::stackOf(WhereNo where) {
     if (done) break;
   }
   while (stack.size() > 1 && isNamelessLibc(stack.back())) stack.pop_back();
-  return stack;
 }
 
 void Symbolizer::resolve(NumberedPlace& place) {
@@ -128,7 +141,8 @@ void Symbolizer::resolve(NumberedPlace& place) {
 void resolve(Report& report, const Trace& trace) {
   Symbolizer symbolizer(trace);
   for (Finding& f : report.findings)
-    for (NumberedPlace& p : f.places) symbolizer.resolve(p);
+    for (NumberedPlace& p : f.places)
+      if (p.stack.empty()) symbolizer.resolve(p);
 }
 
 }  // namespace blackout

@@ -9,6 +9,7 @@
 
 #include "events/trace.h"
 #include "findings/report.h"
+#include "findings/stacks.h"
 
 namespace blackout {
 
@@ -21,19 +22,32 @@ class Symbolizer {
   ~Symbolizer();
 
   std::vector<Frame> stackOf(WhereNo where);
+  // Where the run of the trace ended.
+  std::vector<Frame> stackOf(const Outcome& outcome);
   // Fills the place's stack and its merged sources.
   void resolve(NumberedPlace& place);
 
  private:
   // The frames of one return address, inlined ones first; empty if it is in no program file.
   const std::vector<Frame>& lookUp(std::uint64_t returnAddress);
+  // Adds the calls that the return addresses name, up to main or a thread's first function.
+  void append(std::vector<Frame>& stack, std::span<const std::uint64_t> returnAddresses);
 
   struct Engine;
   const Trace& trace_;
   std::unique_ptr<Engine> engine_;
 };
 
-// Resolves all places of a report.
+// Resolves all places of a report that have no stack yet.
 void resolve(Report& report, const Trace& trace);
+
+// The symbolizer as findings want it: for any trace.
+class SymbolizedStacks : public Stacks {
+ public:
+  std::vector<Frame> at(const Trace& trace, WhereNo where) override { return Symbolizer(trace).stackOf(where); }
+  std::vector<Frame> endOf(const Trace& trace, const Outcome& outcome) override {
+    return Symbolizer(trace).stackOf(outcome);
+  }
+};
 
 }  // namespace blackout

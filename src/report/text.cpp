@@ -3,30 +3,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
 #include "report/caveats.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
+#include "findings/numbers.h"
 
 namespace blackout {
 
 namespace {
 
-// 1234567 -> "1,234,567", whatever the locale.
-std::string grouped(std::uint64_t n) {
-  std::string s = std::to_string(n);
-  for (std::size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, ",");
-  return s;
+std::string joined(const std::vector<std::string>& words, std::string_view separator = " ") {
+  std::string text;
+  for (const std::string& w : words) text += fmt::format("{}{}", text.empty() ? "" : separator, w);
+  return text;
 }
-
-std::string counted(std::uint64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");
-}
-
-std::uint64_t statesOf(double log10) { return static_cast<std::uint64_t>(std::llround(std::pow(10.0, log10))); }
 
 std::string crashText(const CrashState& state) {
   std::string text;
@@ -47,6 +41,7 @@ class TextReport {
       sentences("note", "36", {fmt::format("--only left out {}.", counted(report_.hiddenByOnly, "finding"))});
     sentences("inconclusive", "1;33", report_.incomplete);
     if (!out_.empty() && !out_.ends_with("\n\n")) line("");
+    if (report_.exploration) exploration(*report_.exploration);
     line("What this result means:");
     for (const std::string& s : caveatsOf(report_)) line("  - " + escapeText(s));
     line(summaryLine(report_));
@@ -86,6 +81,30 @@ class TextReport {
     for (const std::string& s : list) line(fmt::format("{}: {}", paint(sgr, head), escapeText(s)));
   }
 
+  void exploration(const ExploredCrashes& e) {
+    line("Crash exploration:");
+    auto item = [&](std::string_view head, std::string_view text) { line(fmt::format("  {} {}", head, text)); };
+    std::string points = counted(e.points, "point");
+    if (e.completePoints != e.points) points += fmt::format(", {} of them completely", grouped(e.completePoints));
+    if (e.failures > 1) points += fmt::format("; up to {} crashes in a row", e.failures);
+    item("crashes at:  ", points);
+    item("restarts:    ", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
+    std::string states = fmt::format("{} that a restart can tell apart", counted(e.states, "crash state"));
+    if (report_.run.log10States) states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
+    if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
+    item("they stand for:", states);
+    item("strategy:    ", escapeText(e.strategy));
+    for (const std::string& s : e.assumptions) item("assumed:     ", escapeText(s));
+    // What makes the result inconclusive is said there.
+    for (const std::string& s : e.notExplored)
+      if (std::find(report_.incomplete.begin(), report_.incomplete.end(), s) == report_.incomplete.end())
+        item("not explored:", escapeText(s));
+    for (const LoadSources& l : e.loads)
+      item("load:        ", escapeText(fmt::format("{} may read from {} ({})", l.load, joined(l.stores, ", "),
+                                                   counted(l.states, "crash state"))));
+    line("");
+  }
+
   void finding(const Finding& f) {
     const FindingKindRow& row = rowOf(f.kind);
     std::string_view sgr = f.severity == Severity::Shown ? "1;31" : f.severity == Severity::Suspected ? "1;35" : "1;34";
@@ -117,12 +136,13 @@ class TextReport {
     }
     for (const std::vector<Frame>& other : p.alsoFrom)
       if (!other.empty()) line("      or, merged with it by the optimiser: " + described(other.front()));
-    stack(p.stack);
+    // How the program came to a place that only this state shows matters less.
+    stack(p.stack, p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
     line("");
   }
 
-  void stack(const std::vector<Frame>& frames) {
-    std::size_t shown = std::min<std::size_t>(frames.size(), std::max(options_.maxFrames, 1U));
+  void stack(const std::vector<Frame>& frames, unsigned most) {
+    std::size_t shown = std::min<std::size_t>(frames.size(), std::max(most, 1U));
     for (std::size_t i = 1; i < shown; ++i)
       line(fmt::format("      {} {}", frames[i - 1].inlined ? "inlined into" : "called from", described(frames[i])));
     if (shown < frames.size()) line(fmt::format("      ... and {}", counted(frames.size() - shown, "more call")));
@@ -143,9 +163,18 @@ class TextReport {
       if (!b.type.empty() && b.type != type) text += fmt::format(" ({})", escapeText(b.type));
       detail("bytes:    ", text);
     }
+    if (f.shownBy) {
+      detail("crash:    ", escapeText(f.shownBy->crash));
+      if (f.shownBy->states != 0)
+        detail("states:   ", fmt::format("{} at {} show it", counted(f.shownBy->states, "crash state"),
+                                         counted(f.shownBy->points, "point")));
+    } else if (f.crashState) {
+      detail("crash:    ", crashText(*f.crashState));
+    }
     for (const std::string& e : f.evidence) detail("evidence: ", escapeText(e));
-    if (f.crashState) detail("crash:    ", crashText(*f.crashState));
-    if (f.replay) detail("replay:   ", escapeText(*f.replay));
+    if (f.shownBy)
+      for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
+    if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));
     detail("hint:     ", rowOf(f.kind).hint);
     detail("id:       ", fingerprintText(f));
   }
@@ -183,9 +212,13 @@ std::string summaryLine(const Report& report) {
                   counted(run.fences, "fence"), counted(run.threads, "thread"), counted(run.lines, "line"),
                   counted(run.points, "point"));
   // Yat's count: what a crash explorer that is not lazy would have to try.
-  if (run.log10States)
-    text += *run.log10States < 6 ? fmt::format(", {} in all", counted(statesOf(*run.log10States), "crash state"))
-                                 : fmt::format(", about 10^{:.0f} crash states in all", *run.log10States);
+  if (run.log10States) {
+    std::string states = countOfLog10(*run.log10States);
+    text += fmt::format(", {} crash state{} in all", states, states == "1" ? "" : "s");
+  }
+  if (report.exploration)
+    text += fmt::format("; {} explored, {}", counted(report.exploration->points, "point"),
+                        counted(report.exploration->runs, "restart"));
   if (!run.model.empty()) text += "; " + escapeText(run.model);
   if (!report.complete()) text += "; inconclusive";
   return text;

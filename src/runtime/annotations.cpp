@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 using namespace blackout::rt;
@@ -23,7 +25,7 @@ namespace {
 constexpr uintptr_t kPage = 4096;
 
 void mark(uint8_t kind, const void* p, size_t size) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Scope scope;
   if (scope.nested) return;
   auto a = reinterpret_cast<uintptr_t>(p);
@@ -33,7 +35,7 @@ void mark(uint8_t kind, const void* p, size_t size) {
 }
 
 void plain(uint8_t kind, uint64_t value) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Scope scope;
   if (!scope.nested) append(kind, 0, 0, 0, value);
 }
@@ -57,6 +59,53 @@ bool replacePages(uintptr_t begin, uintptr_t end, int fd) {
   return syscall(SYS_mmap, begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L) != -1;
 }
 
+// A recovery run registers memory that the recording registered too, under the same name and as often: it finds
+// there what the crash left. False: at the crash there was no such memory yet.
+bool findRegistered(uintptr_t a, size_t size, uintptr_t begin, uintptr_t end, const char* name) {
+  static uint32_t asked = 0;
+  char text[80];
+  snprintf(text, sizeof text, "-%.64s", name);
+  for (char* c = text + 1; *c != '\0'; ++c)
+    if (*c == '/') *c = '_';
+  const auto* bytes = reinterpret_cast<const char*>(plan);
+  const auto* offsets = reinterpret_cast<const uint32_t*>(bytes + plan->paths);
+  uint32_t skip = asked++;
+  // Their numbers rise in the order in which they were registered.
+  uint64_t last = 0;
+  for (;;) {
+    const char* found = nullptr;
+    uint64_t number = UINT64_MAX;
+    for (uint32_t i = 0; i < plan->path_count; ++i) {
+      const char* path = bytes + offsets[i];
+      if (strncmp(path, "/registered/", 12) != 0) continue;
+      char* rest = nullptr;
+      uint64_t n = strtoull(path + 12, &rest, 10);
+      if (n > last && n < number) {
+        number = n;
+        found = path;
+      }
+    }
+    if (found == nullptr) return false;
+    last = number;
+    if (skip-- != 0) continue;
+    if (strcmp(strchr(found + 12, '-'), text) != 0) return false;
+    observePath(found);
+    char shadow[PATH_MAX];
+    snprintf(shadow, sizeof shadow, "%s%s", options.shadow, found);
+    int fd = int(syscall(SYS_openat, AT_FDCWD, shadow, O_RDWR | O_CLOEXEC));
+    if (fd < 0) return false;
+    uint32_t file = fileOfDescriptor(fd);
+    long at = file == 0 ? -1
+                        : syscall(SYS_mmap, begin, end - begin, PROT_READ | PROT_WRITE,
+                                  (ownsPools() ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, fd, 0L);
+    syscall(SYS_close, fd);
+    if (at == -1) endRun(BLACKOUT_ENDED_BROKEN, "registered memory can't be mapped", nullptr);
+    noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
+    addRegion({a, a + size, file, a - begin});
+    return true;
+  }
+}
+
 }  // namespace
 
 BLACKOUT_EXPORT int blackout_active() { return recording() ? 1 : 0; }
@@ -71,6 +120,10 @@ BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name
   if (a >= self.stackLow && a < self.stackTop) stop("blackout_pm_register: a stack can't be PM", nullptr, 2);
   uintptr_t begin = a & ~(kPage - 1);
   uintptr_t end = (a + size + kPage - 1) & ~(kPage - 1);
+  if (recovering()) {
+    if (findRegistered(a, size, begin, end, name == nullptr ? "" : name)) return;
+    ownPools();
+  }
   // A file of its own among the private copies, so that the memory outlives the program.
   char path[128], shadow[PATH_MAX];
   snprintf(path, sizeof path, "/registered/%u-%.64s", header->next_file, name == nullptr ? "" : name);
@@ -114,7 +167,7 @@ BLACKOUT_EXPORT void blackout_pm_unregister(void* p) {
 }
 
 BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Scope scope;
   if (scope.nested) return;
   size_t n = name == nullptr ? 0 : strnlen(name, 256);

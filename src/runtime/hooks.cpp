@@ -8,6 +8,7 @@
 #include "runtime/access.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 namespace blackout::rt {
@@ -125,6 +126,13 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     *static_cast<volatile T*>(p) = v;
     return;
   }
+  if (recovering()) {
+    overwrite(p, sizeof v);
+    if (!traced) {
+      *static_cast<volatile T*>(p) = v;
+      return;
+    }
+  }
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -146,6 +154,10 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
   if (!recording()) return *static_cast<const volatile T*>(p);
+  if (recovering()) {
+    observe(p, sizeof(T), site, frame);
+    return *static_cast<const volatile T*>(p);
+  }
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -191,8 +203,13 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
   return loadWord<uint64_t>(p, s, BLACKOUT_FRAME());
 }
 
-BLACKOUT_HOOK void __blackout_enter(void*, size_t, blackout_site*) {
+BLACKOUT_HOOK void __blackout_enter(void* p, size_t size, blackout_site* site) {
   if (!recording()) return;
+  if (recovering()) {
+    if (site->kind == BLACKOUT_SITE_Load || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg)
+      observe(p, size, site, BLACKOUT_FRAME());
+    if (!traced) return;
+  }
   if (self.busy && (self.depth == 0 || self.appending)) return;  // a signal handler inside an event: leave() counts it
   if (self.depth == 0) Scope::enter();
   ++self.depth;
@@ -200,6 +217,10 @@ BLACKOUT_HOOK void __blackout_enter(void*, size_t, blackout_site*) {
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
   if (!recording()) return;
+  if (recovering()) {
+    if (site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
+    if (!traced) return;
+  }
   if (self.depth == 0 || self.appending) {
     nestedAccess();
     return;
@@ -238,7 +259,7 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
 
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
   // Without PM events since the last fence there is nothing that this one could order.
-  if (!recording() || !self.active) return;
+  if (!recording() || quiet() || !self.active) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -248,7 +269,7 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -257,7 +278,7 @@ BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -270,7 +291,7 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
 }
 
 uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
-  if (!recording()) return unanswered;
+  if (!recording() || quiet()) return unanswered;
   // The upper half of pmemcheck's codes is "PC" (valgrind/pmemcheck.h); SET_CLEAN says that the
   // state of a range doesn't matter until it is stored again.
   constexpr uint64_t kPmemcheck = 0x50430000;
@@ -292,7 +313,7 @@ uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* 
 }
 
 static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {
-  if (!recording()) return;
+  if (!recording() || quiet()) return;
   Stack stack;
   walkStack(stack, frame);
   Scope scope;

@@ -21,9 +21,12 @@
 
 #include "runtime/access.h"
 #include "runtime/options.h"
+#include "runtime/overlay.h"
+#include "runtime/pinned.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 using namespace blackout::rt;
@@ -36,6 +39,61 @@ uint32_t libraryWhere(const char* function, const void* frame) {
   return whereOf(librarySite(function), stack);
 }
 
+// A recovery run is about to change a pool, not only its memory.
+void changesPools() {
+  if (recovering()) ownPools();
+}
+
+// A recovery run opens a pool. Most only map it: the image itself will do, for reading. False: it must be opened as in
+// a recording, among the run's own files.
+bool openImage(const char* copy, const char* canonical, int flags, int& fd) {
+  struct stat st;
+  bool there = syscall(SYS_newfstatat, AT_FDCWD, copy, &st, 0) == 0;
+  if (there && S_ISDIR(st.st_mode)) observeAllPaths();
+  observePath(canonical);
+  if (ownsPools()) return false;
+  bool changes = there ? S_ISREG(st.st_mode) && st.st_size != 0 && (flags & O_TRUNC) != 0 : (flags & O_CREAT) != 0;
+  if (changes || (flags & O_TMPFILE) == O_TMPFILE) {
+    bool refused = there && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    if (!refused) ownPools();
+    if (!refused) return false;
+  }
+  int plain = flags & ~(O_ACCMODE | O_TRUNC | O_DIRECT | O_APPEND);
+  if ((flags & O_EXCL) == 0) plain &= ~O_CREAT;
+  fd = int(syscall(SYS_openat, AT_FDCWD, copy, plain | O_RDONLY, 0));
+  if (fd >= 0 && S_ISREG(st.st_mode)) {
+    notePoolDescriptor(fd);
+    notePoolFlags(fd, flags);
+  }
+  return true;
+}
+
+// `n` bytes of a pool were read through its descriptor. What the run has stored to its private mapping, the
+// descriptor doesn't know.
+ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
+  if (n <= 0 || at < 0) return n;
+  uint32_t file = fileOfDescriptor(fd);
+  observeFile(file, uint64_t(at), uint64_t(n));
+  if (ownsPools()) return n;
+  auto begin = uint64_t(at);
+  uint64_t end = begin + uint64_t(n);
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    uint64_t from = r.offset > begin ? r.offset : begin;
+    uint64_t to = r.offset + (r.end - r.begin) < end ? r.offset + (r.end - r.begin) : end;
+    if (r.file != file || from >= to) continue;
+    memcpy(static_cast<char*>(buffer) + (from - begin), reinterpret_cast<void*>(r.begin + (from - r.offset)),
+           size_t(to - from));
+  }
+  return n;
+}
+bool readsPool(int fd) { return recovering() && isPoolDescriptor(fd); }
+
+// The kernel reads the program's memory.
+void kernelReads(const void* p, size_t n, const void* frame) {
+  if (recovering() && mayBePm(p, n)) observe(p, n, nullptr, frame, newGroup());
+}
+
 // open and all its names. A path that isn't a pool's goes to libc, which knows about cancellation.
 int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
@@ -46,11 +104,21 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
       problem(BLACKOUT_PROBLEM_UNSUPPORTED);
       stop("a second name (a hard link) of a pool file was opened; name it with --pm too:", path, 2);
     }
+    if (int random = openRandom(path, flags); random >= 0) return random;
+    if (outside(dirfd, path, useOf(flags), copy)) {
+      dirfd = AT_FDCWD;
+      path = copy;
+    }
     auto* real = BLACKOUT_REAL(openat);
     int fd = real == nullptr ? int(syscall(SYS_openat, dirfd, path, flags, mode)) : real(dirfd, path, flags, mode);
     // Through /proc/self/fd, say: a pool all the same.
     if (fd >= 0 && recording() && writes && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
     return fd;
+  }
+  if (recovering()) {
+    int fd = -1;
+    if (openImage(copy, canonical, flags, fd)) return fd;
+    redirect(dirfd, path, copy, canonical);
   }
   Scope scope;
   int fd = int(syscall(SYS_openat, AT_FDCWD, copy, flags & ~O_DIRECT, mode));
@@ -76,6 +144,7 @@ void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0 || size == 0) return;
   if (offset + size > header->files[file].size) setFileSize(file, offset + size);
+  if (recovering()) overwriteFile(file, offset, size);
   recordFileStore(file, offset, bytes, size, where);
 }
 
@@ -96,6 +165,7 @@ uint64_t writeOffset(int fd) {
 
 // At `*at`, or at the descriptor's own offset.
 ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
+  changesPools();
   auto plain = [&]() -> ssize_t {
     return at == nullptr ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, *at, 0L);
   };
@@ -122,6 +192,11 @@ int truncated(uint32_t file, long result, off_t size) {
 
 int allocate(int fd, int mode, off_t offset, off_t size) {
   if (!isPoolDescriptor(fd)) return int(syscall(SYS_fallocate, fd, mode, offset, size));
+  if (recovering() && !ownsPools()) {
+    struct stat st;
+    if (mode == 0 && syscall(SYS_fstat, fd, &st) == 0 && offset + size <= st.st_size) return 0;
+    ownPools();
+  }
   Scope scope;
   long r = syscall(SYS_fallocate, fd, mode, offset, size);
   if (r != 0 || scope.nested) return int(r);
@@ -165,7 +240,14 @@ ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame,
 
 int removeFile(int dirfd, const char* path, int flags) {
   char copy[PATH_MAX];
-  if (!redirect(dirfd, path, copy)) return int(syscall(SYS_unlinkat, dirfd, path, flags));
+  if (!redirect(dirfd, path, copy)) {
+    int result;
+    return removeOutside(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
+  }
+  if (recovering()) {
+    ownPools();
+    redirect(dirfd, path, copy);
+  }
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfPath(copy);
   struct stat st;
@@ -175,42 +257,35 @@ int removeFile(int dirfd, const char* path, int flags) {
   return int(r);
 }
 
-bool copyAcross(int fromDir, const char* from, int toDir, const char* to) {
-  int in = int(syscall(SYS_openat, fromDir, from, O_RDONLY | O_CLOEXEC));
-  if (in < 0) return false;
-  struct stat st;
-  int out = syscall(SYS_fstat, in, &st) != 0
-                ? -1
-                : int(syscall(SYS_openat, toDir, to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 0777));
-  bool ok = out >= 0;
-  static char page[65536];  // inside a Scope
-  while (ok) {
-    long n = syscall(SYS_read, in, page, sizeof page);
-    if (n <= 0) {
-      ok = n == 0;
-      break;
-    }
-    ok = syscall(SYS_write, out, page, n) == n;
-  }
-  int saved = errno;
-  syscall(SYS_close, in);
-  if (out >= 0) syscall(SYS_close, out);
-  errno = saved;
-  return ok;
-}
-
 int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
   char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
   bool fromPool = redirect(fromDir, from, fromCopy);
   bool toPool = redirect(toDir, to, toCopy, canonical);
-  if (!fromPool && !toPool) return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
+  if (!fromPool && !toPool) {
+    int result;
+    if (renameOutside(fromDir, from, toDir, to, flags, result)) return result;
+    return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
+  }
+  if (!fromPool && outside(fromDir, from, Use::Read, fromCopy)) {
+    fromDir = AT_FDCWD;
+    from = fromCopy;
+  }
+  if (!toPool && outside(toDir, to, Use::Replace, toCopy)) {
+    toDir = AT_FDCWD;
+    to = toCopy;
+  }
+  if (recovering()) {
+    ownPools();
+    if (fromPool) redirect(fromDir, from, fromCopy);
+    if (toPool) redirect(toDir, to, toCopy, canonical);
+  }
   Scope scope;
   uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
   uint32_t replaced = toPool ? fileOfPath(toCopy) : 0;
   if (fromPool != toPool) {
     // Between the pools and the user's files: copied, and the user's file stays what it was.
-    if (!copyAcross(fromPool ? AT_FDCWD : fromDir, fromPool ? fromCopy : from, toPool ? AT_FDCWD : toDir,
-                    toPool ? toCopy : to))
+    if (!copyFile(fromPool ? AT_FDCWD : fromDir, fromPool ? fromCopy : from, toPool ? AT_FDCWD : toDir,
+                  toPool ? toCopy : to, SIZE_MAX))
       return -1;
     if (fromPool) syscall(SYS_unlinkat, AT_FDCWD, fromCopy, 0);
   }
@@ -235,18 +310,26 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   return int(r);
 }
 
-// A call that only looks at a path: on the private copy.
+// A call that only looks at a path, or changes what is there without being an event: on the private copy.
 struct Looked {
-  Looked(int dirfd, const char* path) : fd(dirfd), path(path) {
-    if (redirect(dirfd, path, copy)) {
-      fd = AT_FDCWD;
-      this->path = copy;
+  Looked(int dirfd, const char* path, Use use = Use::Look) : fd(dirfd), path(path) {
+    char canonical[PATH_MAX];
+    pool = redirect(dirfd, path, copy, canonical);
+    if (!pool && !outside(dirfd, path, use, copy)) return;
+    if (pool && recovering()) observePath(canonical);
+    if (pool && recovering() && use >= Use::Change) {
+      ownPools();
+      redirect(dirfd, path, copy);
     }
+    fd = AT_FDCWD;
+    this->path = copy;
   }
   int fd;
   const char* path;
+  bool pool;
   char copy[PATH_MAX];
 };
+Use lookedAt(int flags) { return (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Use::LookLink : Use::Look; }
 
 mode_t modeOf(int flags, va_list arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
@@ -284,10 +367,9 @@ BLACKOUT_EXPORT int creat(const char* path, mode_t mode) {
 }
 BLACKOUT_EXPORT int creat64(const char* path, mode_t mode) { return creat(path, mode); }
 
-// mkstemp opens inside libc; below a folder of pools it must make the private file.
+// mkstemp opens inside libc, where nobody sees it.
 BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) {
-  char copy[PATH_MAX];
-  if (!redirect(AT_FDCWD, pattern, copy)) return BLACKOUT_REAL(mkostemp)(pattern, flags);
+  if (!recording()) return BLACKOUT_REAL(mkostemp)(pattern, flags);
   size_t n = strlen(pattern);
   if (n < 6 || memcmp(pattern + n - 6, "XXXXXX", 6) != 0) {
     errno = EINVAL;
@@ -330,6 +412,8 @@ BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
   return made;
 }
 static int control(int fd, int command, unsigned long argument) {
+  if (command == F_GETFL && readsPool(fd) && !ownsPools()) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
+  if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW) ownDescriptor(fd);
   auto* real = BLACKOUT_REAL(fcntl);
   int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
   if (r >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copyDescriptor(fd, r);
@@ -352,11 +436,13 @@ BLACKOUT_EXPORT int fcntl64(int fd, int command, ...) {
 
 // Outside the pools libc's own functions are called: they are cancellation points.
 BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
+  kernelReads(buffer, size, BLACKOUT_FRAME());
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(write)(fd, buffer, size);
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, nullptr, "write", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at) {
+  kernelReads(buffer, size, BLACKOUT_FRAME());
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwrite)(fd, buffer, size, at);
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, &at, "pwrite", BLACKOUT_FRAME());
@@ -365,6 +451,7 @@ BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t 
   return pwrite(fd, buffer, size, at);
 }
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
+  for (int i = 0; i < count && recovering(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, BLACKOUT_FRAME());
   if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, parts, count);
   return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
 }
@@ -381,11 +468,17 @@ BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at
 }
 
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
-  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) { return BLACKOUT_REAL(read)(fd, to, size); });
+  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
+    if (!readsPool(fd)) return BLACKOUT_REAL(read)(fd, to, size);
+    off_t at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
+    return readPool(fd, to, BLACKOUT_REAL(read)(fd, to, size), at);
+  });
 }
 BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
-  return readInto(buffer, size, "pread", BLACKOUT_FRAME(),
-                  [&](void* to) { return BLACKOUT_REAL(pread)(fd, to, size, at); });
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
+    ssize_t n = BLACKOUT_REAL(pread)(fd, to, size, at);
+    return readsPool(fd) ? readPool(fd, to, n, at) : n;
+  });
 }
 BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
@@ -393,6 +486,17 @@ BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
                   [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
 }
 BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
+  if (readsPool(fd)) {
+    // One part after the other, each seen as read() is.
+    ssize_t total = 0;
+    for (int i = 0; i < count; ++i) {
+      ssize_t n = read(fd, parts[i].iov_base, parts[i].iov_len);
+      if (n < 0) return total > 0 ? total : n;
+      total += n;
+      if (size_t(n) < parts[i].iov_len) break;
+    }
+    return total;
+  }
   bool pm = false;
   size_t total = 0;
   for (int i = 0; i < count; ++i) {
@@ -428,6 +532,11 @@ BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
 
 BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
   if (!isPoolDescriptor(fd)) return int(syscall(SYS_ftruncate, fd, size));
+  if (recovering() && !ownsPools()) {
+    struct stat st;
+    if (syscall(SYS_fstat, fd, &st) == 0 && st.st_size == size) return 0;
+    ownPools();
+  }
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfDescriptor(fd);
   return truncated(file, syscall(SYS_ftruncate, fd, size), size);
@@ -435,7 +544,14 @@ BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
 BLACKOUT_EXPORT int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
 BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
   char copy[PATH_MAX];
-  if (!redirect(AT_FDCWD, path, copy)) return int(syscall(SYS_truncate, path, size));
+  if (!redirect(AT_FDCWD, path, copy)) {
+    if (outside(AT_FDCWD, path, Use::Change, copy)) path = copy;
+    return int(syscall(SYS_truncate, path, size));
+  }
+  if (recovering()) {
+    ownPools();
+    redirect(AT_FDCWD, path, copy);
+  }
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfPath(copy);
   return truncated(file, syscall(SYS_truncate, copy, size), size);
@@ -458,9 +574,17 @@ BLACKOUT_EXPORT int posix_fallocate(int fd, off_t offset, off_t size) {
 }
 BLACKOUT_EXPORT int posix_fallocate64(int fd, off_t offset, off_t size) { return posix_fallocate(fd, offset, size); }
 
+// A copy inside the kernel out of a pool: the kernel sees files, so the run must have its own.
+static void sendsPool(int in, const off_t* from, size_t size) {
+  if (!readsPool(in)) return;
+  ownPools();
+  observeFile(fileOfDescriptor(in), uint64_t(from != nullptr ? *from : syscall(SYS_lseek, in, 0, SEEK_CUR)), size);
+}
+
 // Copies inside the kernel: what arrived is read back.
 template <class Call>
 static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* frame, Call call) {
+  changesPools();
   Scope scope;
   ssize_t n = call();
   if (n <= 0 || scope.nested) return n;
@@ -484,11 +608,13 @@ static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* fra
 }
 BLACKOUT_EXPORT ssize_t copy_file_range(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
   auto call = [&] { return syscall(SYS_copy_file_range, in, from, out, to, size, flags); };
+  sendsPool(in, from, size);
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "copy_file_range", BLACKOUT_FRAME(), call);
 }
 BLACKOUT_EXPORT ssize_t sendfile(int out, int in, off_t* from, size_t size) {
   auto call = [&] { return syscall(SYS_sendfile, out, in, from, size); };
+  sendsPool(in, from, size);
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, writeOffset(out), "sendfile", BLACKOUT_FRAME(), call);
 }
@@ -510,7 +636,7 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
 }
 
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
-  Looked l(dirfd, path);
+  Looked l(dirfd, path, lookedAt(flags));
   return int(syscall(SYS_newfstatat, l.fd, l.path, st, flags));
 }
 BLACKOUT_EXPORT int fstatat64(int dirfd, const char* path, struct stat64* st, int flags) {
@@ -530,7 +656,7 @@ BLACKOUT_EXPORT int __xstat64(int, const char* path, struct stat64* st) { return
 BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return lstat(path, st); }
 BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
-  Looked l(dirfd, path);
+  Looked l(dirfd, path, lookedAt(flags));
   return int(syscall(SYS_statx, l.fd, l.path, flags, mask, st));
 }
 BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
@@ -542,44 +668,44 @@ BLACKOUT_EXPORT int access(const char* path, int mode) {
   return int(syscall(SYS_faccessat, l.fd, l.path, mode));
 }
 BLACKOUT_EXPORT int mkdirat(int dirfd, const char* path, mode_t mode) {
-  Looked l(dirfd, path);
+  Looked l(dirfd, path, Use::MakeFolder);
   return int(syscall(SYS_mkdirat, l.fd, l.path, mode));
 }
 BLACKOUT_EXPORT int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags) {
-  Looked l(dirfd, path);
+  Looked l(dirfd, path, Use::Change);
   return BLACKOUT_REAL(fchmodat)(l.fd, l.path, mode, flags);
 }
 BLACKOUT_EXPORT int chmod(const char* path, mode_t mode) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Change);
   return int(syscall(SYS_fchmodat, l.fd, l.path, mode));
 }
 BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Change);
   return int(syscall(SYS_fchownat, l.fd, l.path, user, group, 0));
 }
 BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
-  Looked l(dirfd, path);
+  Looked l(dirfd, path, Use::Change);
   return int(syscall(SYS_utimensat, l.fd, l.path, times, flags));
 }
 BLACKOUT_EXPORT int utimes(const char* path, const struct timeval times[2]) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Change);
   return int(syscall(SYS_utimes, l.path, times));
 }
 BLACKOUT_EXPORT int utime(const char* path, const struct utimbuf* times) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Change);
   return int(syscall(SYS_utime, l.path, times));
 }
 BLACKOUT_EXPORT int lchown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Change);
   return int(syscall(SYS_fchownat, l.fd, l.path, user, group, AT_SYMLINK_NOFOLLOW));
 }
 BLACKOUT_EXPORT int symlink(const char* target, const char* path) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::MakeName);
   return int(syscall(SYS_symlinkat, target, l.fd, l.path));
 }
 BLACKOUT_EXPORT ssize_t readlink(const char* path, char* out, size_t size) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::LookLink);
   return syscall(SYS_readlinkat, l.fd, l.path, out, size);
 }
 BLACKOUT_EXPORT int chdir(const char* path) {
@@ -587,19 +713,25 @@ BLACKOUT_EXPORT int chdir(const char* path) {
   return int(syscall(SYS_chdir, l.path));
 }
 BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
-  Looked a(fromDir, from);
-  Looked b(toDir, to);
+  // In a recovery both names must come to lie in one file system.
+  Looked a(fromDir, from, Use::Change);
+  Looked b(toDir, to, Use::MakeName);
   return int(syscall(SYS_linkat, a.fd, a.path, b.fd, b.path, flags));
 }
 BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 BLACKOUT_EXPORT DIR* opendir(const char* path) {
-  Looked l(AT_FDCWD, path);
+  Looked l(AT_FDCWD, path, Use::Read);
+  if (recovering() && l.pool) observeAllPaths();
   return BLACKOUT_REAL(opendir)(l.path);
 }
 BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];
-  if (!redirect(AT_FDCWD, path, copy, canonical)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
-  if (access(path, F_OK) != 0) return nullptr;
+  if (!redirect(AT_FDCWD, path, copy, canonical)) {
+    bool found;
+    if (!resolveOutside(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
+    if (!found) return nullptr;
+  } else if (access(path, F_OK) != 0)
+    return nullptr;
   if (out == nullptr) return strdup(canonical);
   return strcpy(out, canonical);
 }

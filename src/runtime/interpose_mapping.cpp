@@ -15,6 +15,7 @@
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 using namespace blackout::rt;
@@ -28,6 +29,14 @@ void* plainMap(void* at, size_t size, int prot, int flags, int fd, off_t offset)
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, size, prot, flags, fd, offset));
 }
 
+bool mapsFile(uint32_t file, uint64_t offset, size_t size) {
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    if (r.file == file && r.offset < offset + size && offset < r.offset + (r.end - r.begin)) return true;
+  }
+  return false;
+}
+
 bool writable(int fd) {
   long flags = syscall(SYS_fcntl, fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
@@ -37,6 +46,8 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
   bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && writable(fd);
+  // What a recovery run reads matters, whatever way it maps it.
+  if (recovering()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
   auto begin = reinterpret_cast<uintptr_t>(at);
   if (!pool) {
     void* r = plainMap(at, size, prot, flags, fd, offset);
@@ -59,7 +70,18 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
   void* r = MAP_FAILED;
-  if (at != nullptr || fixed || (flags & MAP_32BIT) != 0) {
+  if (recovering() && !ownsPools()) {
+    if (shared && mapsFile(file, uint64_t(offset), size))
+      ownPools();
+    else
+      flags = (flags & ~(MAP_TYPE | MAP_SYNC)) | MAP_PRIVATE;
+  }
+  if (recovering() && at == nullptr) {
+    if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
+      r = plainMap(reinterpret_cast<void*>(recorded), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
+  }
+  if (r != MAP_FAILED) {
+  } else if (at != nullptr || fixed || (flags & MAP_32BIT) != 0) {
     // A hint is taken too: programs with pointers inside their pools depend on it.
     r = plainMap(at, size, prot, flags, fd, offset);
   } else {
@@ -176,6 +198,13 @@ BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, BLACKOUT_REAL(fsync)); }
 BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, BLACKOUT_REAL(fdatasync)); }
 
 BLACKOUT_EXPORT int madvise(void* at, size_t size, int advice) {
+  if (recovering() && !ownsPools() && mayBePm(at, size)) {
+    auto begin = reinterpret_cast<uintptr_t>(at);
+    bool touches = overlapsRegion(begin, begin + pages(size));
+    // On a shared mapping these lose nothing; on our private one they would.
+    if (touches && (advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_PAGEOUT)) return 0;
+    if (touches && advice == MADV_REMOVE) ownPools();
+  }
   long r = syscall(SYS_madvise, at, size, advice);
   if (r != 0 || advice != MADV_REMOVE || !mayBePm(at, size)) return int(r);
   Scope scope;

@@ -9,9 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/overlay.h"
+#include "runtime/pinned.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 
 using namespace blackout::rt;
 
@@ -32,7 +35,22 @@ Stream* find(FILE* file) {
 
 FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, const char*)) {
   char copy[PATH_MAX], canonical[PATH_MAX];
-  if (!redirect(AT_FDCWD, path, copy, canonical)) return open(path, mode);
+  if (!redirect(AT_FDCWD, path, copy, canonical)) {
+    if (int random = openRandom(path, O_RDONLY); random >= 0) return BLACKOUT_REAL(fdopen)(random, mode);
+    return open(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
+  }
+  if (recovering()) {
+    observePath(canonical);
+    if (mode[0] != 'r' || strchr(mode, '+') != nullptr) {
+      ownPools();
+      redirect(AT_FDCWD, path, copy, canonical);
+    } else {
+      // Read from inside libc, where nothing is seen: all of it, then.
+      struct stat st;
+      uint32_t number = fileOfPath(copy);
+      if (number != 0 && stat(path, &st) == 0) observeFile(number, 0, uint64_t(st.st_size));
+    }
+  }
   struct stat before;
   bool existed = stat(path, &before) == 0;
   FILE* file = open(copy, mode);
@@ -98,7 +116,8 @@ BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
 // The stream's old file is left, and the new one may be a pool.
 BLACKOUT_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   char copy[PATH_MAX];
-  if (path == nullptr || !redirect(AT_FDCWD, path, copy)) return BLACKOUT_REAL(freopen)(path, mode, file);
+  if (path == nullptr || !redirect(AT_FDCWD, path, copy))
+    return BLACKOUT_REAL(freopen)(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
   FILE* made = BLACKOUT_REAL(freopen)(copy, mode, file);
   if (made != nullptr) {
     notePoolDescriptor(fileno(made));

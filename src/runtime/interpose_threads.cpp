@@ -5,18 +5,23 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/options.h"
+#include "runtime/pinned.h"
+#include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 
 using namespace blackout::rt;
 
@@ -64,12 +69,24 @@ int locked(int r, const void* lock) {
 }
 void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 
-// However libc forks (fork, forkpty, daemon), it runs these.
-void beforeFork() {
-  if (recording()) setShared();
+// Another process is about to be made, or this one to be replaced.
+void sharing() {
+  if (!recording()) return;
+  if (recovering()) {
+    // Private mappings would part; files of the run's own are shared.
+    ownPools();
+    used(BLACKOUT_USED_PROCESSES);
+    shareNumbers();
+  }
+  setShared();
 }
+
+// However libc forks (fork, forkpty, daemon), it runs these.
+void beforeFork() { sharing(); }
 void inChild() {
   if (recording()) attachChild();
+  if (recovering()) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  numberChild();
 }
 __attribute__((constructor(103))) void watchForks() { pthread_atfork(beforeFork, nullptr, inChild); }
 
@@ -79,7 +96,7 @@ pid_t forked(pid_t child) {
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Fork, 0, 0, 0, uint64_t(child));
   errno = saved;
-  return child;
+  return pinnedNumber(child);
 }
 
 // A child's environment must lead to the runtime and the trace: without them it would work on the user's pool.
@@ -140,7 +157,7 @@ __attribute__((constructor(102))) void keepEnvironment() {
 
 void execEvent() {
   if (!recording()) return;
-  setShared();
+  sharing();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
 }
@@ -158,6 +175,7 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   if (start == nullptr) return EAGAIN;
   *start = {routine, argument, size_t{8} << 20};
   if (attributes != nullptr) pthread_attr_getstacksize(attributes, &start->stackSize);
+  used(BLACKOUT_USED_THREADS);
   setShared();
   {
     Scope scope;
@@ -173,7 +191,10 @@ BLACKOUT_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) {
   return locked(BLACKOUT_REAL(pthread_mutex_trylock)(m), m);
 }
 BLACKOUT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* t) {
-  return locked(BLACKOUT_REAL(pthread_mutex_timedlock)(m, t), m);
+  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return BLACKOUT_REAL(pthread_mutex_timedlock)(m, u); }), m);
+}
+BLACKOUT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* t) {
+  return locked(waitUntil(clock, t, [&](auto* u) { return BLACKOUT_REAL(pthread_mutex_clocklock)(m, clock, u); }), m);
 }
 BLACKOUT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) {
   unlocks(m);
@@ -184,6 +205,22 @@ BLACKOUT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
 }
 BLACKOUT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
   return locked(BLACKOUT_REAL(pthread_rwlock_wrlock)(l), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const timespec* t) {
+  auto* real = BLACKOUT_REAL(pthread_rwlock_timedrdlock);
+  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(l, u); }), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const timespec* t) {
+  auto* real = BLACKOUT_REAL(pthread_rwlock_timedwrlock);
+  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(l, u); }), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock, const timespec* t) {
+  auto* real = BLACKOUT_REAL(pthread_rwlock_clockrdlock);
+  return locked(waitUntil(clock, t, [&](auto* u) { return real(l, clock, u); }), l);
+}
+BLACKOUT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock, const timespec* t) {
+  auto* real = BLACKOUT_REAL(pthread_rwlock_clockwrlock);
+  return locked(waitUntil(clock, t, [&](auto* u) { return real(l, clock, u); }), l);
 }
 BLACKOUT_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
   return locked(BLACKOUT_REAL(pthread_rwlock_tryrdlock)(l), l);
@@ -209,11 +246,27 @@ BLACKOUT_EXPORT int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
 }
 BLACKOUT_EXPORT int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* t) {
   unlocks(m);
-  int r = BLACKOUT_REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")(c, m, t);
+  // Which clock it is, only the condition knows.
+  int r =
+      waitUntil(-1, t, [&](auto* u) { return BLACKOUT_REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")(c, m, u); });
+  if (r == 0 || r == ETIMEDOUT) locked(0, m);
+  return r;
+}
+BLACKOUT_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* t) {
+  unlocks(m);
+  int r = waitUntil(clock, t, [&](auto* u) { return BLACKOUT_REAL(pthread_cond_clockwait)(c, m, clock, u); });
   if (r == 0 || r == ETIMEDOUT) locked(0, m);
   return r;
 }
 BLACKOUT_EXPORT int sem_wait(sem_t* s) { return locked(BLACKOUT_REAL_VERSION(sem_wait, "GLIBC_2.34")(s), s); }
+BLACKOUT_EXPORT int sem_timedwait(sem_t* s, const timespec* t) {
+  auto* real = BLACKOUT_REAL_VERSION(sem_timedwait, "GLIBC_2.34");
+  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(s, u); }), s);
+}
+BLACKOUT_EXPORT int sem_clockwait(sem_t* s, clockid_t clock, const timespec* t) {
+  auto* real = BLACKOUT_REAL_VERSION(sem_clockwait, "GLIBC_2.34");
+  return locked(waitUntil(clock, t, [&](auto* u) { return real(s, clock, u); }), s);
+}
 BLACKOUT_EXPORT int sem_post(sem_t* s) {
   unlocks(s);
   return BLACKOUT_REAL_VERSION(sem_post, "GLIBC_2.34")(s);
@@ -294,24 +347,30 @@ BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environ
 }
 BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  if (recording()) setShared();
+  sharing();
   Environment e(environment);
-  return BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(pid, path, actions, attributes, arguments, e.result);
+  pid_t made = 0;
+  int r = BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(&made, path, actions, attributes, arguments, e.result);
+  if (r == 0 && pid != nullptr) *pid = pinnedNumber(made);
+  return r;
 }
 BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const* arguments,
                                  char* const* environment) {
-  if (recording()) setShared();
+  sharing();
   Environment e(environment);
-  return BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(pid, file, actions, attributes, arguments, e.result);
+  pid_t made = 0;
+  int r = BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(&made, file, actions, attributes, arguments, e.result);
+  if (r == 0 && pid != nullptr) *pid = pinnedNumber(made);
+  return r;
 }
 BLACKOUT_EXPORT int system(const char* command) {
-  if (recording()) setShared();
+  sharing();
   Environment::restore();
   return BLACKOUT_REAL(system)(command);
 }
 BLACKOUT_EXPORT FILE* popen(const char* command, const char* mode) {
-  if (recording()) setShared();
+  sharing();
   Environment::restore();
   return BLACKOUT_REAL(popen)(command, mode);
 }

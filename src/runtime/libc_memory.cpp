@@ -13,17 +13,20 @@
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 using namespace blackout::rt;
 
 namespace {
 
-bool wantsLoad(const void* p, size_t n) { return options.loads != 0 && mayBePm(p, n); }
+bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || recovering()) && mayBePm(p, n); }
 
 // Reads [p, p + n): recorded if loads are.
 void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (n == 0 || !wantsLoad(p, n)) return;
+  // One call is one group: a record that is compared or copied whole.
+  if (recovering()) return observe(p, n, site, frame, newGroup());
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -34,6 +37,10 @@ void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
 template <class Write, class Plain>
 void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
   if (n == 0 || !mayBePm(d, n)) return plain();
+  if (recovering()) {
+    overwrite(d, n);
+    if (!traced) return plain();
+  }
   Stack stack;
   walkStack(stack, frame);
   Scope scope;

@@ -10,6 +10,7 @@
 #include "runtime/access.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 using namespace blackout::rt;
@@ -44,7 +45,7 @@ void drain(uint32_t where) {
 // Runs `body(where)` as one sequence of events of this thread; false if nothing can be recorded.
 template <class Body>
 bool recorded(blackout_site* site, const void* frame, Body body) {
-  if (!recording()) return false;
+  if (!recording() || quiet()) return false;
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -66,6 +67,10 @@ void persist(blackout_site* site, const void* p, size_t n, const void* frame) {
 
 // memcpy with a source, memset without.
 void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned flags, const void* frame) {
+  if (recovering()) {
+    if (s != nullptr && mayBePm(s, n)) observe(s, n, site, frame, newGroup());
+    if (mayBePm(d, n)) overwrite(d, n);
+  }
   auto write = [&] {
     if (s != nullptr)
       memmove(d, s, n);
@@ -134,7 +139,7 @@ BLACKOUT_PMEM(void*, pmem_memset_nodrain, (void* d, int c, size_t n), (d, c, n),
               return put(site, d, nullptr, c, n, kNoDrain, frame))
 
 static void drainCall(blackout_site* site, const void* frame) {
-  if (recorded(site, frame, [&](uint32_t where) { drain(where); })) return;
+  if (quiet() || recorded(site, frame, [&](uint32_t where) { drain(where); })) return;
   if (auto* f = theirs<void()>("pmem_drain")) f();
 }
 BLACKOUT_EXPORT void __blackout_pmem_drain(blackout_site* site) { drainCall(site, BLACKOUT_FRAME()); }

@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "events/contract.h"
+#include "runtime/heap.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/regions.h"
 
 namespace blackout::rt {
@@ -28,7 +30,7 @@ struct Noted {
 Noted noted[kMaxNoted];
 int notedCount = 0;
 
-int note(dl_phdr_info* info, size_t, void*) {
+int noteModule(dl_phdr_info* info, size_t, void*) {
   uintptr_t begin = UINTPTR_MAX;
   uintptr_t end = 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -63,8 +65,14 @@ int note(dl_phdr_info* info, size_t, void*) {
 
 }  // namespace
 
+bool inInstrumented(uintptr_t address) {
+  for (int i = 0; i < notedCount; ++i)
+    if (noted[i].instrumented && address >= noted[i].begin && address < noted[i].end) return true;
+  return false;
+}
+
 void noteModules() {
-  if (recording()) dl_iterate_phdr(note, nullptr);
+  if (recording() && !quiet()) dl_iterate_phdr(noteModule, nullptr);
 }
 
 }  // namespace blackout::rt
@@ -83,6 +91,8 @@ __attribute__((visibility("default"))) void __blackout_register_module(blackout_
     return;
   }
   if (!recording()) return;
+  beginHeap();
+  if (recovering()) worker->instrumented = 1;
   {
     Scope scope;
     if (scope.nested) return;

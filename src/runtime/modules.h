@@ -2,9 +2,13 @@
 // places, and to say honestly what could not be seen.
 #pragma once
 
+#include <stdint.h>
+
 namespace blackout::rt {
 
 // Appends a record for every program file not yet recorded. Outside any Scope.
 void noteModules();
+// Whether an address lies in a program file that was noted and is instrumented. Safe in a signal handler.
+bool inInstrumented(uintptr_t address);
 
 }  // namespace blackout::rt

@@ -15,12 +15,10 @@
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 
 namespace blackout::rt {
 
-namespace {
-
-// Absolute: `joined` as it is written, `out` without ".", ".." and "//"; no link is followed here.
 bool absolute(int dirfd, const char* path, char* joined, char* out) {
   if (path[0] == '/') {
     if (strlen(path) >= PATH_MAX) return false;
@@ -69,6 +67,8 @@ bool absolute(int dirfd, const char* path, char* joined, char* out) {
   *to = '\0';
   return true;
 }
+
+namespace {
 
 bool matchesPattern(const char* path, const Options::Pattern& pattern) {
   if (pattern.glob) return fnmatch(pattern.text, path, FNM_PATHNAME | FNM_PERIOD) == 0;
@@ -194,10 +194,12 @@ bool isPoolDescriptor(int fd) {
   return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
 void copyDescriptor(int from, int to) {
-  if (isPoolDescriptor(from))
+  if (isPoolDescriptor(from)) {
     notePoolDescriptor(to);
-  else
+    notePoolFlags(to, poolFlags(from));
+  } else {
     forgetDescriptor(to);
+  }
 }
 
 void findInheritedDescriptors() {

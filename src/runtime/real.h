@@ -4,20 +4,39 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <stddef.h>
 
-#define BLACKOUT_REAL(name)                                                                     \
-  ([]() -> decltype(&::name) {                                                                  \
-    static decltype(&::name) found = nullptr;                                                   \
-    if (found == nullptr) found = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name)); \
-    return found;                                                                               \
-  }())
+namespace blackout::rt {
+
+template <size_t N>
+struct Name {
+  constexpr Name(const char (&name)[N]) {
+    for (size_t i = 0; i < N; ++i) text[i] = name[i];
+  }
+  char text[N];
+};
+
+// One place per name, so that a fork server can look names up once for all its runs.
+template <Name name>
+inline constinit void* realFunction = nullptr;
+
+template <Name name>
+inline void* lookUp() {
+  if (__builtin_expect(realFunction<name> == nullptr, 0)) realFunction<name> = dlsym(RTLD_NEXT, name.text);
+  return realFunction<name>;
+}
+template <Name name, Name version>
+inline void* lookUpVersion() {
+  if (__builtin_expect(realFunction<name> == nullptr, 0)) realFunction<name> = dlvsym(RTLD_NEXT, name.text, version.text);
+  return realFunction<name>;
+}
+
+}  // namespace blackout::rt
+
+#define BLACKOUT_REAL(name) reinterpret_cast<decltype(&::name)>(blackout::rt::lookUp<#name>())
 
 // For functions with several symbol versions, of which dlsym would take the oldest.
-#define BLACKOUT_REAL_VERSION(name, version)                                                              \
-  ([]() -> decltype(&::name) {                                                                            \
-    static decltype(&::name) found = nullptr;                                                             \
-    if (found == nullptr) found = reinterpret_cast<decltype(&::name)>(dlvsym(RTLD_NEXT, #name, version)); \
-    return found;                                                                                         \
-  }())
+#define BLACKOUT_REAL_VERSION(name, version) \
+  reinterpret_cast<decltype(&::name)>(blackout::rt::lookUpVersion<#name, version>())
 
 #define BLACKOUT_EXPORT extern "C" __attribute__((visibility("default")))

@@ -32,6 +32,7 @@ uint64_t mappedEnd = 0;                    // bytes of the file that this proces
 uint64_t reservation = uint64_t{1} << 38;  // less where the program's address space is limited
 // Behind the pools (regions.h), where programs that insist on an address do not ask for one.
 constexpr uintptr_t kTraceBase = 0x310000000000;
+constexpr uintptr_t kTableBase = 0x30a000000000;
 constexpr uint64_t kFirstChunk = uint64_t{4} << 20;
 constexpr uint64_t kLargestChunk = uint64_t{64} << 20;
 bool full = false;  // no more room: nothing is appended any more
@@ -149,6 +150,13 @@ bool attach() {
   processNumber = __atomic_fetch_add(&h->next_process, 1, __ATOMIC_SEQ_CST);
   // A second process: the first one (which made this one) locks already.
   if (processNumber > 1) __atomic_store_n(&h->shared, 1, __ATOMIC_SEQ_CST);
+  beginThread();
+  full = false;
+  header = h;
+  return true;
+}
+
+void beginThread() {
   self.tid = currentTid();
   self.process = processNumber;
   self.stackTop = reinterpret_cast<uintptr_t>(__libc_stack_end);
@@ -156,8 +164,17 @@ bool attach() {
   uintptr_t size = uintptr_t{8} << 20;
   if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) size = limit.rlim_cur;
   self.stackLow = self.stackTop - size;
-  header = h;
-  return true;
+}
+
+void attachTable(const char* path) {
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  void* p = fd < 0 ? MAP_FAILED
+                   : rawMmap(reinterpret_cast<void*>(kTableBase), BLACKOUT_HEADER_SIZE, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE, fd, 0);
+  if (fd >= 0) syscall(SYS_close, fd);
+  if (p == MAP_FAILED) stop("the file table of a recovery can't be mapped:", path, 3);
+  header = static_cast<blackout_trace_header*>(p);
+  full = true;
 }
 
 void attachChild() {
@@ -205,7 +222,7 @@ void lockTrace() {
     if (spins % (1 << 16) == 0) {
       // A signal handler that waits inside another thread's store keeps the lock from us.
       struct timespec now;
-      clock_gettime(CLOCK_MONOTONIC, &now);
+      syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
       if (began == 0) began = now.tv_sec;
       if (!said && now.tv_sec - began >= 10) {
         say("a thread has been stopped in the middle of a store for 10 seconds, and all others that store wait for it; "
@@ -226,6 +243,7 @@ void lockTrace() {
 void unlockTrace() { __atomic_store_n(&header->lock, 0, __ATOMIC_RELEASE); }
 
 void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value) {
+  if (__builtin_expect(full, 0)) return;
   if (__builtin_expect(self.number == 0, 0)) {
     if (kind != BLACKOUT_EV_ThreadBegin) nameThread();
   }
@@ -241,6 +259,7 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
 }
 
 void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]) {
+  if (__builtin_expect(full, 0)) return;
   if (self.number == 0) nameThread();
   auto* e = reinterpret_cast<blackout_event*>(reserve(2 * sizeof(blackout_event)));
   if (e == nullptr) return;
@@ -250,6 +269,7 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
 }
 
 void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb) {
+  if (__builtin_expect(full, 0)) return;
   if (self.number == 0) nameThread();
   size_t size = na + nb;
   size_t padded = (size + sizeof(blackout_event) - 1) / sizeof(blackout_event) * sizeof(blackout_event);
@@ -361,7 +381,7 @@ void writeSite(blackout_site* site) {
 }  // namespace
 
 uint32_t whereOf(blackout_site* site, const Stack& stack) {
-  if (site == nullptr) return 0;
+  if (site == nullptr || full) return 0;
   uint64_t hash =
       (stack.hash ^ reinterpret_cast<uint64_t>(site) ^ (uint64_t{siteGeneration} << 48)) * 0xc4ceb9fe1a85ec53ull;
   hash ^= hash >> 29;

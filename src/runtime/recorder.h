@@ -33,6 +33,10 @@ inline bool recording() { return header != nullptr; }
 
 // Opens the trace that the options name and begins to record. False: there is none.
 bool attach();
+// The table of files alone, in memory of our own: nothing is appended. For recovery runs that are not traced.
+void attachTable(const char* path);
+// This is the process's first thread, and this its stack.
+void beginThread();
 // In the child of a fork.
 void attachChild();
 // From now on several threads or processes write.

@@ -5,10 +5,12 @@
 #include "events/trace_format.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
+#include "runtime/recovery.h"
 
 namespace blackout::rt {
 
-Region regions[kMaxRegions];  // sorted by begin
+// Sorted by begin. Never initialised at run time: a pool may be mapped before that.
+constinit Region regions[kMaxRegions] = {};
 int regionCount = 0;
 
 namespace {
@@ -35,13 +37,14 @@ void setWindow(blackout_module* m) {
   m->stores.size = 0;
   m->stores.base = w.base;
   m->stores.size = w.size;
-  if (options.loads != 0) m->loads = w;
+  if (options.loads != 0 || recovering()) m->loads = w;
   m->recording = 1;
 }
 
 void insertAt(int at, const Region& r) {
   memmove(&regions[at + 1], &regions[at], size_t(regionCount - at) * sizeof(Region));
   regions[at] = r;
+  if (recovering()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
   ++regionCount;
 }
 
@@ -124,7 +127,7 @@ void noteReservation(uintptr_t begin, uintptr_t end) {
 
 uintptr_t placeForMapping(size_t size) {
   constexpr uintptr_t kAlign = uintptr_t{2} << 20;
-  if (header->next_address == 0) header->next_address = kPmBase + kAlign;
+  if (header->next_address == 0) header->next_address = recovering() ? plan->free_address : kPmBase + kAlign;
   uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kAlign;
   uintptr_t at = (header->next_address + align - 1) & ~(align - 1);
   // A gap, so that no object of one pool ends where another begins.

@@ -15,6 +15,9 @@ struct Region {
   uintptr_t end;
   uint32_t file;
   uint64_t offset;  // of `begin` in the file
+  // Recovery runs: which of the file's lines are watched; null: none.
+  const uint32_t* watched = nullptr;
+  uint64_t watchedLines = 0;
 };
 
 // Pools are placed from here on, with gaps, 2 MiB aligned.

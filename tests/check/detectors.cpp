@@ -2,7 +2,7 @@
 // finds nothing, so each of the DEFAULT lines fails when its detector is gone.
 //
 // RUN: %cxx -O2 -g -mclwb -mclflushopt -I%S/../record %s -o %t && rm -f %t.img
-// RUN: not %blackout check --pm %t.img -- %t %t.img > %t.report 2>&1
+// RUN: not %blackout check --no-explore --pm %t.img -- %t %t.img > %t.report 2>&1
 // RUN: FileCheck %s --check-prefix=DEFAULT --implicit-check-not=overwritten-unpersisted --implicit-check-not=innocent < %t.report
 // RUN: not %blackout check --detect=overwritten-unpersisted --fail-on=perf --pm %t.img -- %t %t.img 2>&1 | FileCheck %s --check-prefix=OVER
 // RUN: for d in never-persisted store-outside clean-flush repeated-flush idle-fence flush-outside; do \

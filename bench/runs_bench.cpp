@@ -1,0 +1,54 @@
+// What a recovery run costs: `runs_bench PROGRAM POOL KIND N` records the program once, then makes N runs on one worker
+// and prints the time of each, of which `bench/run` makes ratios to bare forks of the same program.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "explore/process_runner.h"
+#include "explore/recording.h"
+
+using namespace blackout;
+
+namespace {
+
+template <class T>
+T take(Result<T> r) {
+  if (r) return std::move(*r);
+  fmt::print(stderr, "runs_bench: {}\n", r.error().sentence);
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  RecordOptions options;
+  options.pm = {argv[2]};
+  options.command = {argv[1], argv[2], argv[3]};
+  Recording recording = take(record(options));
+  Trace trace = take(Trace::open(recording.tracePath));
+  Index index = take(Index::build(trace, {}));
+  Watched watched = Watched::of(index);
+  Baseline baseline(index, watched, index.points(PointsMode::Enough));
+  RecoveryProgram program;
+  program.command = options.command;
+  program.patterns = take(canonicalPatterns(options.pm));
+  auto runner = take(ProcessRunner::start(program, baseline, 1, {}));
+  int runs = std::atoi(argv[4]);
+  auto once = [&](int i) {
+    RunRequest request;
+    request.ordinal = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
+    if (auto ok = runner->begin(0, request); !ok) std::exit(1);
+    auto done = take(runner->wait());
+    if (done.second.outcome.ending != Ending::Exited || done.second.outcome.code != 0) {
+      fmt::print(stderr, "runs_bench: a recovery failed: {}\n", done.second.outcome.output);
+      std::exit(1);
+    }
+  };
+  for (int i = 0; i < 20; ++i) once(i);
+  auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < runs; ++i) once(i);
+  std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  fmt::print("us_per_run {:.2f}\n", took.count() / runs);
+}

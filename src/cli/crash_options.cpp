@@ -1,0 +1,153 @@
+#include "cli/crash_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <thread>
+
+#include "cli/words.h"
+#include "report/finding_files.h"
+
+namespace blackout::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// "sample:100": the name, and how many states per point.
+Result<void> takeStrategy(CrashOptions& options, const std::string& text) {
+  std::size_t colon = text.find(':');
+  options.strategy = text.substr(0, colon);
+  options.seed = 1;
+  if (colon != std::string::npos) {
+    const char* end = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data() + colon + 1, end, options.samples);
+    if (options.strategy != "sample" || error != std::errc() || stop != end || options.samples == 0)
+      return fail(fmt::format("--strategy {}: only sample takes a number, as sample:100", text));
+  }
+  if (auto made = makeStrategy(options.strategy); !made)
+    return fail(fmt::format("--strategy {}: {}", text, made.error().sentence));
+  return {};
+}
+
+Result<ExpectExit> expectExitNamed(const std::string& text) {
+  if (text == "auto") return ExpectExit::Auto;
+  if (text == "zero") return ExpectExit::Zero;
+  if (text == "any") return ExpectExit::Any;
+  return fail(fmt::format("--expect-exit {}: it is auto, zero or any", text));
+}
+
+// pmreorder's contract: the pool's file name is the checker's last argument.
+Result<void> appendPool(std::vector<std::string>& command, const std::vector<std::string>& pm) {
+  if (pm.size() != 1 || pm[0].find_first_of("*?[") != std::string::npos || fs::is_directory(pm[0]))
+    return fail("--checker gets the pool's file name as its last argument, so --pm must name one file");
+  command.push_back(pm[0]);
+  return {};
+}
+
+}  // namespace
+
+void declareCrashOptions(CLI::App& app, CrashWords& w) {
+  app.add_flag("--no-explore", w.noExplore, "only judge the recorded run; pull no plug");
+  app.add_option("--recover", w.recover,
+                 "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
+                 "run")
+      ->type_name("COMMAND");
+  app.add_option("--checker", w.checker,
+                 "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
+                 "if the pool is consistent (as for pmreorder)")
+      ->type_name("COMMAND");
+  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
+      ->type_name("FILE");
+  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")->type_name("N");
+  app.add_option("--failures", w.failures, "crashes in a row: 2 pulls the plug on the restarts too")
+      ->type_name("N")
+      ->check(CLI::Range(1, 8));
+  app.add_option("--strategy", w.strategy,
+                 "which of the states that a crash may leave are tried. lazy (default): all that a restart can tell apart; "
+                 "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
+                 "persisted; sample:N: N by chance at each point")
+      ->type_name("NAME");
+  app.add_option("--seed", w.seed, "of what is chosen by chance")->type_name("N");
+  app.add_option("--points", w.points,
+                 "where the power fails: enough (default), all, a number of points evenly chosen, or events as 100-200,512")
+      ->type_name("POINTS");
+  app.add_option("--from", w.from, "only from this operation on (blackout_op_begin, numbered from 0)")->type_name("OP");
+  app.add_option("--to", w.to, "only up to the end of this operation")->type_name("OP");
+  app.add_flag("--no-tree", w.noTree, "explore each point on its own; for comparison, it finds the same");
+  app.add_option("--time", w.seconds, "stop exploring after this many seconds")->type_name("SECONDS");
+  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")->type_name("N");
+  app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart is taken to hang")
+      ->type_name("N");
+  app.add_option("--run-timeout", w.limits.seconds,
+                 "seconds after which a restart is given up; nothing is concluded from that")
+      ->type_name("SECONDS");
+  app.add_option("--resume", w.resume, "go on with an exploration that was ended early, from the file that it left")
+      ->type_name("FILE");
+  app.add_option("--findings", w.findings,
+                 "folder for the findings' replay files, made if there are any; blackout-findings by default")
+      ->type_name("FOLDER");
+  app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")->type_name("MIB");
+  app.add_flag("--no-pin", w.noPin, "let restarts see the real time, process numbers and random numbers");
+  app.add_option("--expect-exit", w.expectExit,
+                 "what restarts must exit with: zero, any, or auto (default: zero if the recorded run and a restart on "
+                 "what it left exit with 0)")
+      ->type_name("CODE");
+  app.add_flag("--loads-report", w.loadsReport,
+               "list the restarted program's loads that may read from more than one store");
+}
+
+Result<CrashOptions> crashOptions(const CrashWords& w, const std::vector<std::string>& program,
+                                  const std::vector<std::string>& pm) {
+  CrashOptions o;
+  if (!w.recover.empty() && !w.checker.empty())
+    return fail("--recover and --checker: only one command can be started after a crash; leave one out");
+  o.program.command = program;
+  o.checker = !w.checker.empty();
+  if (!w.recover.empty() || o.checker) {
+    auto words = splitWords(o.checker ? w.checker : w.recover, o.checker ? "--checker" : "--recover");
+    if (!words) return tl::unexpected(words.error());
+    o.program.command = std::move(*words);
+    if (o.checker)
+      if (auto ok = appendPool(o.program.command, pm); !ok) return tl::unexpected(ok.error());
+  }
+  auto patterns = canonicalPatterns(pm);
+  if (!patterns) return tl::unexpected(patterns.error());
+  o.program.patterns = std::move(*patterns);
+  if (!w.recoverStdin.empty()) {
+    if (access(w.recoverStdin.c_str(), R_OK) != 0)
+      return fail(fmt::format("--recover-stdin {}: can't be read; name a file", w.recoverStdin));
+    o.program.input = fs::absolute(w.recoverStdin).string();
+  }
+  if (w.noPin) o.program.words += ":pin=0";
+  if (w.heap != 0) o.program.words += fmt::format(":heap={}", w.heap);
+  std::error_code error;
+  o.folder = fs::current_path(error).string();
+  o.limits = w.limits;
+  auto expect = expectExitNamed(w.expectExit);
+  if (!expect) return tl::unexpected(expect.error());
+  o.expectExit = *expect;
+  auto points = parsePointChoice(w.points);
+  if (!points) return tl::unexpected(points.error());
+  o.points = std::move(*points);
+  o.points.fromOp = w.from;
+  o.points.toOp = w.to;
+  if (auto ok = takeStrategy(o, w.strategy); !ok) return tl::unexpected(ok.error());
+  o.seed = w.seed;
+  o.failures = w.failures;
+  o.tree = !w.noTree;
+  o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
+  o.seconds = w.seconds;
+  o.maxRuns = w.maxRuns;
+  o.loadsReport = w.loadsReport;
+  if (!w.resume.empty() && !fs::exists(w.resume, error))
+    return fail(fmt::format("--resume {}: no such file; name the one that the exploration left", w.resume));
+  o.resume = w.resume;
+  o.saveTo = !w.resume.empty() ? w.resume : (fs::path(w.findings) / "resume").string();
+  if (auto ok = checkFindingsFolder(w.findings, "--findings"); !ok) return tl::unexpected(ok.error());
+  return o;
+}
+
+}  // namespace blackout::cli

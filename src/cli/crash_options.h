@@ -1,0 +1,45 @@
+// The options of `blackout check` that concern the exploration of crashes, as the user writes them and as the
+// modules take them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "detect/crash_check.h"
+
+namespace blackout::cli {
+
+struct CrashWords {
+  bool noExplore = false;
+  std::string recover;
+  std::string checker;
+  std::string recoverStdin;
+  unsigned jobs = 0;  // 0: all cores
+  unsigned failures = 1;
+  std::string strategy = "lazy";
+  std::uint64_t seed = 1;
+  std::string points = "enough";
+  std::optional<std::uint64_t> from;
+  std::optional<std::uint64_t> to;
+  bool noTree = false;
+  double seconds = 0;
+  std::uint64_t maxRuns = 0;
+  RunLimits limits;
+  std::string resume;
+  unsigned heap = 0;  // MiB
+  bool noPin = false;
+  std::string expectExit = "auto";
+  std::string findings = "blackout-findings";
+  bool loadsReport = false;
+};
+
+// `words` must outlive the app.
+void declareCrashOptions(CLI::App& app, CrashWords& words);
+
+// What the words mean, checked before anything runs; without what only the recording knows (its exit status). `program`
+// is the recorded command, which is also the restart's unless another one is named.
+Result<CrashOptions> crashOptions(const CrashWords& words, const std::vector<std::string>& program,
+                                  const std::vector<std::string>& pm);
+
+}  // namespace blackout::cli

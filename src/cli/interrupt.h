@@ -1,0 +1,37 @@
+// While it lives, the first interrupt (Ctrl-C, SIGTERM) asks long work to come to an end; the second one ends the
+// command as usual.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+namespace blackout::cli {
+
+class Interrupt {
+ public:
+  Interrupt() {
+    requested().store(false);
+    struct sigaction action{};
+    action.sa_handler = [](int) { requested().store(true); };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &old_[0]);
+    sigaction(SIGTERM, &action, &old_[1]);
+  }
+  ~Interrupt() {
+    sigaction(SIGINT, &old_[0], nullptr);
+    sigaction(SIGTERM, &old_[1], nullptr);
+  }
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  const std::atomic<bool>& flag() const { return requested(); }
+
+ private:
+  static std::atomic<bool>& requested() {
+    static std::atomic<bool> value;
+    return value;
+  }
+  struct sigaction old_[2]{};
+};
+
+}  // namespace blackout::cli

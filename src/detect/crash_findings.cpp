@@ -1,0 +1,393 @@
+#include "detect/crash_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "detect/by_site.h"
+#include "detect/lost_store.h"
+#include "detect/site_places.h"
+#include "findings/numbers.h"
+
+namespace blackout {
+
+namespace {
+
+std::string_view baseName(std::string_view path) {
+  std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string bytesText(const Trace& trace, PmAddr addr, std::uint64_t size) {
+  FileNo f = fileOf(addr);
+  std::string_view path = f != 0 && f < trace.files().size() ? std::string_view(trace.files()[f].path) : "the pool";
+  return fmt::format("{} at offset {:#x} of {}", counted(size, "byte"), offsetOf(addr), baseName(path));
+}
+
+std::string valueText(std::uint64_t v) { return v < 0x10000 ? fmt::format("{}", v) : fmt::format("{:#x}", v); }
+
+// Where a run failed: the C library's part of an abort says nothing.
+std::vector<Frame> ownFrames(std::vector<Frame> stack) {
+  auto own = std::find_if(stack.begin(), stack.end(), [](const Frame& f) { return !f.file.empty(); });
+  if (own != stack.end()) stack.erase(stack.begin(), own);
+  return stack;
+}
+
+// "List::contents" of "(anonymous namespace)::List::contents(int) const".
+std::string plainName(std::string name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
+  std::size_t close = name.rfind(')');
+  if (close == std::string::npos) return name;
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
+  }
+  return name;
+}
+
+// " in lookup (map.cpp:60)"
+std::string inFrame(const std::vector<Frame>& stack) {
+  if (stack.empty() || stack.front().function.empty()) return {};
+  const Frame& f = stack.front();
+  std::string name = plainName(f.function);
+  return f.file.empty() ? fmt::format(" in {}", name) : fmt::format(" in {} ({}:{})", name, baseName(f.file), f.line);
+}
+
+// The last lines say why it ended.
+std::vector<std::string> lastLines(const std::string& output, std::size_t count) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < output.size();) {
+    std::size_t end = std::min(output.find('\n', from), output.size());
+    if (end > from) lines.push_back(output.substr(from, std::min<std::size_t>(end - from, 200)));
+    from = end + 1;
+  }
+  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
+  return lines;
+}
+
+class Story {
+ public:
+  Story(const ShowContext& context, const Cause& cause, std::vector<const Index*> indexes)
+      : context_(context), cause_(cause), indexes_(std::move(indexes)) {}
+
+  Result<ShownFinding> tell() {
+    // Alone, at its own point, and traced: a finding is what fails again.
+    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, Others::Newest, true);
+    if (!repeated) return tl::unexpected(repeated.error());
+    run_ = std::move(repeated->result);
+    if (!run_.tracePath.empty())
+      if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
+    Verdict now = judge(run_.outcome, context_.rules);
+    Verdict before =
+        judge(context_.explorer.outcome(context_.explorer.outcomeNo(cause_.leaf)), context_.rules);
+    failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
+    symptom_ = now.judgement == Judgement::Failed ? now.symptom + inFrame(failedAt_) : before.symptom;
+
+    finding_ = makeFinding(cause_.kind, {});
+    places();
+    finding_.verdict = verdict();
+    evidence();
+    finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, lastLines(run_.outcome.output, 5)};
+    finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen, Others::Newest);
+    if (now.judgement != Judgement::Failed || now.key != cause_.key) {
+      finding_.severity = Severity::Suspected;
+      finding_.evidence.push_back(fmt::format(
+          "Run once more, the same restart {}: what it does depends on more than what it reads, so this is only "
+          "suspected.",
+          now.judgement == Judgement::Failed ? now.symptom : "did not fail"));
+    }
+    ShownFinding shown{std::move(finding_), {}, indexes_, run_.outcome};
+    shown.state = *shown.finding.crashState;
+    return shown;
+  }
+
+ private:
+  const SpaceInfo& space() const { return context_.explorer.space(cause_.space); }
+  const Index& indexOf(const StoreRef& ref) const { return *indexes_[ref.level - 1]; }
+  EventNo eventOf(const StoreRef& ref) const { return indexOf(ref).stores()[ref.store].event; }
+
+  // Not lost, but not yet stored when the power fails.
+  bool late() const { return cause_.kind == FindingKind::WrongOrder && cause_.lost.empty(); }
+
+  // Places of a restart's trace get their stacks here, those of the recording with the rest of the report.
+  std::size_t addPlace(std::string label, unsigned level, EventNo n, bool incidental) {
+    const Trace& trace = indexes_[level - 1]->trace();
+    NumberedPlace place = placeOfEvent(trace, std::move(label), n);
+    place.incidental = incidental;
+    if (level > 1) {
+      place.label += level == 2 ? ", in the restart" : fmt::format(", in restart {}", level - 1);
+      place.stack = context_.stacks.at(trace, place.where);
+      place.where = 0;
+    }
+    finding_.places.push_back(std::move(place));
+    return finding_.places.size();
+  }
+
+  // The last event before the crash that has a place.
+  std::optional<EventNo> lastBefore(unsigned level, EventNo at) const {
+    const Trace& trace = indexes_[level - 1]->trace();
+    std::optional<EventNo> last;
+    for (EventNo n = 0; n < at && n < trace.end(); n = trace.next(n))
+      if (trace[n].where != 0) last = n;
+    return last;
+  }
+
+  void places() {
+    bool atomic = cause_.kind == FindingKind::NotAtomic;
+    if (cause_.first)
+      first_ = addPlace(atomic ? "stored here" : late() ? "too late: stored here" : "lost: stored here", cause_.first->level, eventOf(*cause_.first), false);
+    if (cause_.second)
+      second_ = addPlace(atomic ? "to be stored here too" : "survives: stored here", cause_.second->level,
+                         eventOf(*cause_.second), false);
+    else if (cause_.promised)
+      second_ = addPlace("promised: the operation ends here", 1, *cause_.promised, false);
+    SpaceNo s = cause_.space;
+    std::vector<std::pair<unsigned, EventNo>> crashes;
+    for (;; s = context_.explorer.space(s).parent) {
+      crashes.emplace_back(context_.explorer.space(s).level, context_.explorer.space(s).at);
+      if (crashes.back().first == 1) break;
+    }
+    std::reverse(crashes.begin(), crashes.end());
+    for (auto [level, at] : crashes) {
+      std::optional<EventNo> last = lastBefore(level, at);
+      crashPlaces_.push_back(last ? addPlace("the power fails after this", level, *last, true) : 0);
+    }
+    if (cause_.read && runTrace_ && *cause_.read < run_.queries.size() && run_.queries[*cause_.read].where != 0) {
+      NumberedPlace place = placeOf(*runTrace_, "the restart reads it here", run_.queries[*cause_.read].where);
+      place.stack = context_.stacks.at(*runTrace_, place.where);
+      place.where = 0;
+      place.incidental = true;
+      finding_.places.push_back(std::move(place));
+      read_ = finding_.places.size();
+    }
+    if (!failedAt_.empty()) {
+      NumberedPlace place;
+      place.label = "the restart fails here";
+      place.stack = failedAt_;
+      place.incidental = true;
+      finding_.places.push_back(std::move(place));
+    }
+    if (cause_.first && cause_.first->level == 1) {
+      const Trace& trace = indexes_[0]->trace();
+      if (auto operation = operationOf(trace, eventOf(*cause_.first))) finding_.operation = trace.payload(operation->begin);
+    }
+    if (cause_.kind != FindingKind::NotAtomic)
+      for (const StoreRef& ref : cause_.lost) {
+        const Event& e = indexOf(ref).trace()[eventOf(ref)];
+        addExample(finding_, affected(indexOf(ref).trace(), e.addr, bytesOf(e), e), true);
+      }
+  }
+
+  // "Node.value, stored at (1),"
+  std::string subject(const StoreRef& ref, std::size_t place) const {
+    const std::string& type = finding_.places[place - 1].type;
+    return type.empty() ? fmt::format("what is stored at ({})", place) : fmt::format("{}, stored at ({}),", type, place);
+  }
+
+  std::string verdict() const {
+    std::string fails = fmt::format("the restarted program {}", symptom_);
+    auto capital = [](std::string s) {
+      s[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(s[0])));
+      return s;
+    };
+    std::string lost = cause_.first ? subject(*cause_.first, first_) : std::string();
+    std::string kept = cause_.second ? subject(*cause_.second, second_)
+                       : cause_.promised ? fmt::format("the operation that wrote it has ended at ({})", second_)
+                                         : std::string();
+    // "... while X survives" or "... though the operation has ended".
+    std::string whereas = cause_.second   ? fmt::format(" while {} survives", kept)
+                          : cause_.promised ? fmt::format(" though {}", kept)
+                                            : std::string();
+    switch (cause_.kind) {
+      case FindingKind::MissingFlush:
+        return capital(fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails));
+      case FindingKind::MissingFence:
+        return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
+                                   cause_.flush ? "flushed" : "a non-temporal store",
+                                   second_ != 0 ? fmt::format(" before ({})", second_) : std::string(), whereas, fails));
+      case FindingKind::WrongOrder:
+        if (late())
+          return capital(fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
+                                     lost, second_, fails));
+        return capital(
+            fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
+                        second_ != 0 ? fmt::format(", after ({})", second_) : std::string(), whereas, fails));
+      case FindingKind::NotAtomic:
+        if (cause_.eitherWay)
+          return capital(
+              fmt::format("The stores at ({}) and ({}) belong together: a crash can keep either without the other, and "
+                          "then {}.",
+                          first_, second_, fails));
+        if (second_ != 0)
+          return fmt::format(
+              "The stores at ({}) and ({}) belong together: if the power fails between them, even with everything "
+              "persisted that was stored by then, {}.",
+              first_, second_, fails);
+        return fmt::format("If the power fails after ({}), even with everything persisted that was stored by then, {}.",
+                           std::max<std::size_t>(first_, 1), fails);
+      default:
+        return fmt::format("After a crash {}.", fails);
+    }
+  }
+
+  void evidence() {
+    auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
+    if (cause_.first && !cause_.lost.empty() && cause_.kind != FindingKind::NotAtomic) {
+      readValue();
+      say(fmt::format("With ({}) persisted as well, the restart does not fail so.", first_));
+      flushes();
+      rmwFences();
+    }
+    if (cause_.tested && cause_.kind != FindingKind::NotAtomic) {
+      say(fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", second_));
+      if (late()) say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
+    }
+    if (cause_.eitherWay) say("Both of the two states were run, and both fail.");
+    if (!cause_.examined)
+      say("There were more failing states than are examined; the cause of these was not looked for.");
+    if (cause_.read && cause_.kind != FindingKind::NotAtomic) sources();
+  }
+
+  EventNo crashOf(unsigned level) const {
+    SpaceNo s = cause_.space;
+    while (context_.explorer.space(s).level > level) s = context_.explorer.space(s).parent;
+    return context_.explorer.space(s).at;
+  }
+
+  // "The restart read 0 ...; the lost store had put 5 there."
+  void readValue() {
+    const Index& index = indexOf(*cause_.first);
+    const Event& e = index.trace()[eventOf(*cause_.first)];
+    WatchedNo w = context_.baseline.watched().find(lineOf(e.addr));
+    auto chosen = cause_.chosen.find(w);
+    if (chosen == cause_.chosen.end() || !cause_.read) return;
+    const LineBytes bytes = context_.explorer.line(cause_.space, w).versions[chosen->second].bytes;
+    std::uint64_t old = 0;
+    std::memcpy(&old, bytes.data() + e.addr % BLACKOUT_LINE, bytesOf(e));
+    finding_.evidence.push_back(fmt::format(
+        "The restart read {} as {}; the lost store at ({}) had made it {}.",
+        bytesText(index.trace(), e.addr, bytesOf(e)), valueText(old), first_, valueText(e.value)));
+  }
+
+  void flushes() {
+    if (!cause_.flush) {
+      if (cause_.kind == FindingKind::MissingFlush)
+        finding_.evidence.push_back(fmt::format("No flush of its line follows the store at ({}).", first_));
+      return;
+    }
+    std::string place = shortPlace(indexOf(*cause_.first).trace(), indexOf(*cause_.first).trace()[*cause_.flush].where);
+    std::string at = place.empty() ? std::string() : " at " + place;
+    if (cause_.kind == FindingKind::MissingFence)
+      finding_.evidence.push_back(fmt::format("Its line was flushed{}, but the flush was still under way.", at));
+    else
+      finding_.evidence.push_back(fmt::format("Its line is flushed{} only later.", at));
+  }
+
+  // SEMANTICS.md: whether locked instructions complete flushes is disputed, so a finding says if it hangs on that.
+  void rmwFences() {
+    const Index& index = indexOf(*cause_.first);
+    if (index.options().rmwFences) return;
+    ModelOptions on = index.options();
+    on.rmwFences = true;
+    auto other = Index::build(index.trace(), on);
+    if (other && other->stores()[cause_.first->store].guaranteedAt < crashOf(cause_.first->level))
+      finding_.evidence.emplace_back(
+          "Only under rmw-fences=off: on x86 a locked instruction completed the flush before the crash.");
+  }
+
+  // Jaaru's aid: from which stores the load may read.
+  void sources() {
+    std::vector<StoreRef> from = context_.explorer.mayReadFrom(cause_.space, cause_.leaf, *cause_.read);
+    if (from.size() < 2) return;
+    std::vector<std::string> places;
+    for (const StoreRef& ref : from) {
+      std::string place = "what was there before";
+      if (ref.store != kNoStore) {
+        place = shortPlace(indexOf(ref).trace(), indexOf(ref).trace()[eventOf(ref)].where);
+        if (place.empty()) place = "a place without debug information";
+      }
+      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    }
+    std::string text;
+    constexpr std::size_t kShown = 6;
+    for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) text += (i == 0 ? "" : ", ") + places[i];
+    if (places.size() > kShown) text += fmt::format(" and {} more", places.size() - kShown);
+    finding_.evidence.push_back(
+        fmt::format("The read{} may see any of {} stores to these bytes: {}.",
+                    read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), from.size(), text));
+  }
+
+  std::string crashText() const {
+    std::string text;
+    for (std::size_t i = 0; i < crashPlaces_.size(); ++i) {
+      auto level = static_cast<unsigned>(i + 1);
+      text += i == 0 ? "the power fails" : "; then it fails in the restart";
+      text += crashPlaces_[i] != 0 ? fmt::format(" after ({})", crashPlaces_[i]) : " at the beginning";
+      text += fmt::format(" (event {})", crashOf(level));
+      std::vector<StoreRef> lost;
+      for (const StoreRef& ref : cause_.lost)
+        if (ref.level == level) lost.push_back(ref);
+      if (lost.empty())
+        text += " with everything persisted";
+      else if (lost.size() == 1)
+        text += fmt::format(" with everything persisted but {}", storeText(lost.front()));
+      else
+        text += fmt::format(" with everything persisted but {} stores, the first of them {}", lost.size(),
+                            storeText(lost.front()));
+    }
+    return text;
+  }
+  std::string storeText(const StoreRef& ref) const {
+    const Event& e = indexOf(ref).trace()[eventOf(ref)];
+    return bytesText(indexOf(ref).trace(), e.addr, bytesOf(e));
+  }
+
+  const ShowContext& context_;
+  const Cause& cause_;
+  std::vector<const Index*> indexes_;
+  RunResult run_;
+  std::unique_ptr<Trace> runTrace_;
+  std::vector<Frame> failedAt_;
+  std::string symptom_;
+  Finding finding_;
+  // Numbers of places; 0: there is none.
+  std::size_t first_ = 0;
+  std::size_t second_ = 0;
+  std::size_t read_ = 0;
+  std::vector<std::size_t> crashPlaces_;  // by level
+};
+
+}  // namespace
+
+Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) {
+  auto indexes = context.traces.of(cause.space);
+  if (!indexes) return tl::unexpected(indexes.error());
+  return Story(context, cause, std::move(*indexes)).tell();
+}
+
+ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording, const OracleRules& rules) {
+  std::vector<Frame> stack = ownFrames(intact.endedAt);
+  std::string symptom = judge(intact.result.outcome, rules).symptom + inFrame(stack);
+  ShownFinding shown;
+  shown.finding = makeFinding(
+      FindingKind::ProgramBug,
+      fmt::format("Started again on what it left when it ended, with nothing lost, the program {}.", symptom));
+  if (!stack.empty()) {
+    NumberedPlace place;
+    place.label = "the restart fails here";
+    place.stack = std::move(stack);
+    shown.finding.places.push_back(std::move(place));
+  }
+  shown.finding.shownBy = ShownBy{symptom, "none: the program had ended, and everything it had stored was persisted", 0, 0,
+                                  lastLines(intact.result.outcome.output, 5)};
+  shown.state = {intact.level};
+  shown.finding.crashState = shown.state;
+  shown.indexes = {&recording};
+  shown.outcome = intact.result.outcome;
+  return shown;
+}
+
+}  // namespace blackout

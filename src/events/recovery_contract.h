@@ -1,0 +1,127 @@
+/* The contract between the runtime and the tool for recovery runs, in C.
+ *
+ * The tool starts the program once with BLACKOUT_OPTIONS=zygote=FOLDER:sockets=FD:... Before anything of
+ * the program runs, the runtime becomes the zygote: it maps FOLDER/plan and waits on its first socket. A
+ * byte w there makes it fork worker w, which maps FOLDER/w<w>/control and waits on socket FD + 1 + w. Any byte
+ * there makes the worker fork a run, which goes on into the program; when it has ended and nothing of
+ * it is left, the worker answers with a byte. A closed socket ends the zygote and the workers with their runs.
+ *
+ * A worker's folder: control (struct blackout_worker), pools/ (the image of the crash, laid out as the
+ * shadow of a recording), trace (its header is the file table of the image; traced runs append to it),
+ * run/ (what the run makes itself; removed after each).
+ */
+#ifndef BLACKOUT_EVENTS_RECOVERY_CONTRACT_H
+#define BLACKOUT_EVENTS_RECOVERY_CONTRACT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
+#define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
+#define BLACKOUT_RECOVERY_VERSION 1u
+
+/* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
+ * bytes from the beginning of the plan. */
+typedef struct blackout_plan_file {
+  uint64_t slots; /* uint32_t per line of the file: 0 or the watched line's number + 1; offset, 0: none */
+  uint64_t lines; /* how many */
+} blackout_plan_file;
+
+typedef struct blackout_plan_mapping { /* where the recording had it */
+  uint32_t file;
+  uint32_t reserved;
+  uint64_t offset;
+  uint64_t size;
+  uint64_t address;
+} blackout_plan_mapping;
+
+typedef struct blackout_plan {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t watched; /* lines */
+  uint64_t masks;   /* uint64_t per watched line; offset */
+  uint32_t file_count;
+  uint32_t path_count;
+  uint64_t files; /* blackout_plan_file[file_count], by file number; offset */
+  uint64_t paths; /* uint32_t[path_count], each the offset of a text, ascending; offset */
+  uint32_t mapping_count;
+  uint32_t operations;
+  uint64_t mappings; /* blackout_plan_mapping[mapping_count]; offset */
+  uint64_t free_address; /* pools that the recording did not have are placed from here on */
+  uint64_t size;
+} blackout_plan;
+
+#define BLACKOUT_QUERY_BYTES 0u
+#define BLACKOUT_QUERY_PATH 1u
+#define BLACKOUT_QUERY_OP 2u
+
+typedef struct blackout_query {
+  uint32_t kind;
+  uint32_t subject;
+  uint64_t mask;
+  uint64_t site;
+  uint32_t group;
+  uint32_t where; /* traced runs */
+  uint32_t event; /* traced runs: slots of the trace so far */
+  uint32_t reserved;
+} blackout_query;
+
+/* How the run ended by itself; 0: the wait status says. */
+#define BLACKOUT_ENDED_HUNG 1u
+#define BLACKOUT_ENDED_EXPECTATION 2u
+#define BLACKOUT_ENDED_BROKEN 3u
+/* Said by the worker. */
+#define BLACKOUT_ENDED_TIMEOUT 4u
+
+#define BLACKOUT_USED_THREADS 1u
+#define BLACKOUT_USED_PROCESSES 2u
+#define BLACKOUT_USED_TIME 4u
+#define BLACKOUT_USED_RANDOM 8u
+#define BLACKOUT_USED_RECORDED 16u
+
+#define BLACKOUT_MAX_QUERIES (1u << 22)
+#define BLACKOUT_MAX_OUTPUT 65536u
+#define BLACKOUT_MAX_RUN_FRAMES 64u
+#define BLACKOUT_MAX_OPERATIONS (1u << 20)
+
+typedef struct blackout_worker {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t number;
+
+  /* Set by the tool before each run. */
+  uint32_t traced;
+  uint32_t timeout_ms;
+  uint64_t step_limit;
+  uint64_t run; /* counts the worker's runs */
+
+  /* Set by the run. */
+  uint64_t steps;
+  uint64_t query_count; /* may exceed BLACKOUT_MAX_QUERIES: the rest was not kept */
+  uint32_t ended;       /* BLACKOUT_ENDED_* */
+  uint32_t used;        /* BLACKOUT_USED_* */
+  uint32_t owns;        /* it made files of its own below run/ */
+  uint32_t frame_count;
+  uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
+  uint64_t fault_address;
+  char text[512];
+  char notes[4096]; /* sentences, each ended by a newline */
+
+  /* Set by the worker. */
+  int32_t wait_status;
+  uint32_t instrumented; /* the program has instrumented code */
+  uint64_t output_size;  /* may exceed BLACKOUT_MAX_OUTPUT: the rest was not kept */
+  char output[BLACKOUT_MAX_OUTPUT];
+
+  /* One per operation of the recording, set by the tool: 0 not begun, 1 begun, 2 ended. */
+  uint8_t operations[BLACKOUT_MAX_OPERATIONS];
+  blackout_query queries[BLACKOUT_MAX_QUERIES];
+} blackout_worker;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

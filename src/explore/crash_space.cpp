@@ -1,0 +1,135 @@
+#include "explore/crash_space.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "explore/seeded.h"
+
+namespace blackout {
+
+const UncertainLine& FirstCrash::line(RowNo row) const {
+  auto& place = byRow_[row];
+  if (place == nullptr) {
+    place = std::make_unique<UncertainLine>();
+    LineVersions found = baseline_->versions(row);
+    place->complete = found.complete;
+    for (LineVersion& v : found.versions) place->versions.push_back({v.bytes, std::move(v.version), 0});
+    LineBytes newest = baseline_->newest(row);
+    auto is = [&](const SpaceVersion& v) { return v.bytes == newest; };
+    auto it = std::find_if(place->versions.begin(), place->versions.end(), is);
+    assert(it != place->versions.end());
+    place->newest = static_cast<std::uint32_t>(it - place->versions.begin());
+  }
+  return *place;
+}
+
+const UncertainLine& FirstCrash::line(std::uint32_t ordinal, WatchedNo w) const {
+  if (w < baseline_->rowLines()) return line(baseline_->rowAt(ordinal, w));
+  auto [it, fresh] = added_.try_emplace(w);
+  if (fresh) it->second.versions.push_back({baseline_->addedContent(w), {}, 0});
+  return it->second;
+}
+
+CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t ordinal)
+    : first_(&first), ordinal_(ordinal), identity_(mix(ordinal)) {}
+
+CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
+                       std::uint64_t identity)
+    : first_(before->first_),
+      ordinal_(before->ordinal_),
+      identity_(mix(before->identity_, identity)),
+      before_(std::move(before)),
+      changed_(std::move(changed)),
+      all_(before_->all_) {
+  for (const auto& [w, line] : changed_) all_[w] = &line;
+}
+
+const UncertainLine& CrashSpace::line(WatchedNo w) const {
+  if (auto it = all_.find(w); it != all_.end()) return *it->second;
+  return first_->line(ordinal_, w);
+}
+
+const std::vector<WatchedNo>& CrashSpace::uncertain() const {
+  if (listed_) return uncertain_;
+  listed_ = true;
+  uncertain_ = first_->baseline().uncertain(ordinal_);
+  if (all_.empty()) return uncertain_;
+  std::erase_if(uncertain_, [&](WatchedNo w) { return all_.count(w) != 0; });
+  for (const auto& [w, line] : all_)
+    if (line->versions.size() > 1) uncertain_.push_back(w);
+  std::sort(uncertain_.begin(), uncertain_.end());
+  return uncertain_;
+}
+
+double CrashSpace::log10States() const {
+  double sum = 0;
+  for (WatchedNo w : uncertain()) sum += std::log10(static_cast<double>(line(w).versions.size()));
+  return sum;
+}
+
+std::uint64_t CrashSpace::states() const {
+  std::uint64_t product = 1;
+  for (WatchedNo w : uncertain())
+    if (__builtin_mul_overflow(product, line(w).versions.size(), &product)) return UINT64_MAX;
+  return product;
+}
+
+void SpaceMemory::setRow(RowNo r) {
+  const Baseline& baseline = first_->baseline();
+  const Baseline::Row& row = baseline.row(r);
+  cells_[row.line] = {&baseline.contentOf(r), row.uncertain ? r + 1 : 0};
+}
+
+void SpaceMemory::moveTo(std::uint32_t ordinal) {
+  const Baseline& baseline = first_->baseline();
+  if (ordinal_ == UINT32_MAX) {
+    ordinal_ = 0;
+    cells_.resize(baseline.rowLines());
+    for (RowNo r = 0; r < baseline.firstRow(1); ++r) setRow(r);
+  }
+  // Lines that were added have the same content everywhere.
+  for (auto w = static_cast<WatchedNo>(cells_.size()); w < baseline.watched().count(); ++w)
+    cells_.push_back({&first_->line(0, w).versions.front().bytes, 0});
+  for (; ordinal_ < ordinal; ++ordinal_)
+    for (RowNo r = baseline.firstRow(ordinal_ + 1); r < baseline.firstRow(ordinal_ + 2); ++r) setRow(r);
+  for (; ordinal_ > ordinal; --ordinal_)
+    for (RowNo r = baseline.firstRow(ordinal_); r < baseline.firstRow(ordinal_ + 1); ++r)
+      setRow(baseline.row(r).previous);
+}
+
+void SpaceMemory::leave() {
+  const Baseline& baseline = first_->baseline();
+  for (WatchedNo w : changed_) {
+    if (w < baseline.rowLines())
+      setRow(baseline.rowAt(ordinal_, w));
+    else
+      cells_[w] = {&first_->line(0, w).versions.front().bytes, 0};
+  }
+  changed_.clear();
+  space_ = nullptr;
+}
+
+void SpaceMemory::enter(const CrashSpace& space) {
+  if (space_ == &space) return;
+  leave();
+  moveTo(space.ordinal());
+  space_ = &space;
+  for (const auto& [w, line] : space.changedSinceFirst()) {
+    cells_[w] = {&line->versions.front().bytes, line->versions.size() > 1 ? kChanged : 0};
+    changed_.push_back(w);
+  }
+}
+
+const UncertainLine& SpaceMemory::line(WatchedNo w) const {
+  std::uint32_t u = cells_[w].uncertain;
+  return u == 0 || u == kChanged ? space_->line(w) : first_->line(u - 1);
+}
+
+std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
+  const Baseline& baseline = first_->baseline();
+  return kind == QueryKind::Path ? answerOf(baseline.pathState(ordinal_, subject))
+                                 : opAnswer(baseline.opState(ordinal_, subject), question);
+}
+
+}  // namespace blackout

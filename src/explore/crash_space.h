@@ -1,0 +1,120 @@
+// What one crash may leave: a base content for every watched line, and for the uncertain lines the versions they may
+// have. The first crash's spaces are the points of the baseline; a further crash changes some lines of the space
+// before it. Strategies, walks and results know only this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "explore/run.h"
+#include "explore/watched.h"
+
+namespace blackout {
+
+struct SpaceVersion {
+  LineBytes bytes{};
+  Version version;           // which of the stores of the crash's own trace survived
+  std::uint32_t parent = 0;  // a further crash: which version the crash before had left, its number there
+};
+
+// A line of a space. If it is settled, it has one version.
+struct UncertainLine {
+  std::vector<SpaceVersion> versions;  // distinct contents; the first is the least
+  std::uint32_t newest = 0;            // the one with everything persisted
+  bool complete = true;                // false: it has more versions than the model enumerates
+};
+
+// The lines of the first crash: those of the baseline, enumerated when they are first asked for.
+class FirstCrash {
+ public:
+  // The baseline must outlive it.
+  explicit FirstCrash(const Baseline& baseline) : baseline_(&baseline), byRow_(baseline.rowCount()) {}
+
+  const Baseline& baseline() const { return *baseline_; }
+  const UncertainLine& line(RowNo row) const;
+  const UncertainLine& line(std::uint32_t ordinal, WatchedNo w) const;
+
+ private:
+  const Baseline* baseline_;
+  // What was enumerated stays: the same row is asked for at many points.
+  mutable std::vector<std::unique_ptr<UncertainLine>> byRow_;
+  mutable std::map<WatchedNo, UncertainLine> added_;  // lines that were watched later
+};
+
+class CrashSpace {
+ public:
+  CrashSpace(const FirstCrash& first, std::uint32_t ordinal);
+  // A further crash: `changed` differ from the space before it. `identity` tells it from others after the same space.
+  CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
+             std::uint64_t identity);
+
+  std::uint32_t ordinal() const { return ordinal_; }
+  const FirstCrash& first() const { return *first_; }
+  const CrashSpace* before() const { return before_.get(); }
+
+  // By WatchedNo; a settled line has one version.
+  const UncertainLine& line(WatchedNo w) const;
+  // Lines with more than one version, ascending.
+  const std::vector<WatchedNo>& uncertain() const;
+  // What this crash changed of the space before it, and what all further crashes together changed of the first.
+  const std::map<WatchedNo, UncertainLine>& changed() const { return changed_; }
+  const std::map<WatchedNo, const UncertainLine*>& changedSinceFirst() const { return all_; }
+
+  // What samples are drawn by: the same for the same crash in every exploration.
+  std::uint64_t identity() const { return identity_; }
+  // log10 of the number of distinct states; and the number, UINT64_MAX if it does not fit.
+  double log10States() const;
+  std::uint64_t states() const;
+
+ private:
+  const FirstCrash* first_;
+  std::uint32_t ordinal_;
+  std::uint64_t identity_;
+  std::shared_ptr<const CrashSpace> before_;
+  std::map<WatchedNo, UncertainLine> changed_;
+  std::map<WatchedNo, const UncertainLine*> all_;
+  mutable std::vector<WatchedNo> uncertain_;
+  mutable bool listed_ = false;
+};
+
+// A space laid out for walks: one cell per watched line. Moving to another space costs in proportion to what changed
+// between the two.
+class SpaceMemory {
+ public:
+  explicit SpaceMemory(const FirstCrash& first) : first_(&first) {}
+
+  // The space must live as long as it is the current one.
+  void enter(const CrashSpace& space);
+  // No space is current: the next one is laid out in full over the baseline.
+  void leave();
+
+  bool uncertain(WatchedNo w) const { return cells_[w].uncertain != 0; }
+  // The content of the least version.
+  const LineBytes& least(WatchedNo w) const { return *cells_[w].least; }
+  const UncertainLine& line(WatchedNo w) const;
+  // The answers to queries that are not about bytes.
+  std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
+  WatchedNo lines() const { return static_cast<WatchedNo>(cells_.size()); }
+
+ private:
+  struct Cell {
+    const LineBytes* least = nullptr;
+    std::uint32_t uncertain = 0;  // 0: settled; a row of the baseline + 1; kChanged: the space's own
+  };
+  static constexpr std::uint32_t kChanged = UINT32_MAX;
+  void setRow(RowNo r);
+  void moveTo(std::uint32_t ordinal);
+
+  const FirstCrash* first_;
+  const CrashSpace* space_ = nullptr;
+  std::vector<Cell> cells_;
+  std::vector<WatchedNo> changed_;  // cells that are not the baseline's
+  std::uint32_t ordinal_ = UINT32_MAX;
+};
+
+// The answer to a Path query as one number.
+constexpr std::uint64_t answerOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }
+
+}  // namespace blackout

@@ -1,0 +1,112 @@
+// Everything that an exploration knows, as data: the recovery trees of its levels, the recoveries that were run, their
+// outcomes, and the crash spaces with the recoveries that they lead to. It adds runs and checks that they follow what
+// earlier ones have shown; which runs to make is decided elsewhere (search.h).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "explore/explorer.h"
+#include "explore/further_crash.h"
+#include "explore/recovery_tree.h"
+
+namespace blackout {
+
+// One of the crashes in a row.
+struct Level {
+  unsigned number = 1;
+  SpaceNo first = 0;
+  SpaceNo count = 0;
+  bool shared = true;  // one tree for all its spaces, or one for each
+  bool traced = false;
+  std::vector<std::uint64_t> masks;  // what is watched of each line
+  std::vector<RecoveryTree> trees;
+};
+
+// A recovery that was run.
+struct Leaf {
+  OutcomeNo outcome = 0;
+  std::uint32_t used = 0;
+  unsigned level = 1;
+  std::uint32_t tree = 0;    // of its level
+  EdgeNo attached = 0;       // the edge for which it was made
+  NodeNo firstNode = 0;      // its own nodes lie one behind the other
+  std::uint32_t nodes = 0;
+  bool loaded = false;       // from a file
+  bool diverged = false;     // it did not follow the path for which it was made, so it has no nodes
+  std::uint32_t made = 0;    // the order in which runs ended: a run hangs under nodes of earlier ones
+  std::vector<std::string> notes;
+  std::shared_ptr<const KeptTrace> trace;
+
+  EdgeNo edge() const { return nodes == 0 ? attached : firstNode + nodes - 1; }
+};
+
+class Outcomes {
+ public:
+  OutcomeNo number(Outcome outcome);
+  const Outcome& operator[](OutcomeNo o) const { return all_[o]; }
+  OutcomeNo size() const { return static_cast<OutcomeNo>(all_.size()); }
+  // Outcome o becomes number to[o].
+  void renumber(const std::vector<OutcomeNo>& to);
+
+ private:
+  std::vector<Outcome> all_;
+  std::unordered_multimap<std::size_t, OutcomeNo> byHash_;
+};
+
+class Exploration {
+ public:
+  Exploration(const Watched& watched, const Baseline& baseline)
+      : watched_(&watched), baseline_(&baseline), first_(baseline) {}
+
+  const Baseline& baseline() const { return *baseline_; }
+  const FirstCrash& first() const { return first_; }
+
+  std::vector<Level> levels;
+  std::vector<SpaceInfo> spaces;
+  std::vector<Leaf> leaves;
+  Outcomes outcomes;
+
+  void addLevel(bool shared, bool traced, std::vector<SpaceInfo> spaces);
+  Level& levelOf(SpaceNo s) { return levels[spaces[s].level - 1]; }
+  const Level& levelOf(SpaceNo s) const { return levels[spaces[s].level - 1]; }
+  std::uint32_t treeNo(SpaceNo s) const { return levelOf(s).shared ? 0 : s - levelOf(s).first; }
+  RecoveryTree& treeOf(SpaceNo s) { return levelOf(s).trees[treeNo(s)]; }
+  const RecoveryTree& treeOf(SpaceNo s) const { return levelOf(s).trees[treeNo(s)]; }
+  const RecoveryTree& treeOf(const Leaf& l) const { return levels[l.level - 1].trees[l.tree]; }
+
+  // What the space's crash may leave. An error if the recovery of a further crash can't be read back.
+  Result<std::shared_ptr<const CrashSpace>> open(SpaceNo s) const;
+  Result<const InterruptedRecovery*> interrupted(LeafNo leaf) const;
+
+  // Adds the run that was made for an edge. If it did not follow the way there, it becomes a leaf all the same, and
+  // `divergence` says how.
+  Result<LeafNo> add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
+                     std::optional<Divergence>& divergence);
+  // How a run differs from the path down to `e`; if that ends in a leaf, from the whole run there. An error if it
+  // observed what is not watched.
+  Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunResult& result) const;
+
+  // What a request's memory answers.
+  Answer answer(const RunRequest& request, const Query& q) const;
+
+  // Leaf l becomes number to[l], outcome o number outcomesTo[o].
+  void renumber(const std::vector<LeafNo>& to, const std::vector<OutcomeNo>& outcomesTo);
+
+ private:
+  Result<void> check(std::span<const Query> queries) const;
+  std::vector<Query> seenAt(const Level& level, std::span<const Query> queries) const;
+  std::optional<Divergence> compare(SpaceNo s, EdgeNo e, std::span<const Query> queries, const RunResult& result) const;
+  std::uint32_t usedBy(const Level& level, std::uint32_t tree, NodeNo n) const;
+
+  const Watched* watched_;
+  const Baseline* baseline_;
+  FirstCrash first_;
+  // What was opened last: neighbouring spaces share their parents and recoveries.
+  mutable std::vector<std::pair<SpaceNo, std::shared_ptr<const CrashSpace>>> openSpaces_;
+  mutable std::vector<std::pair<LeafNo, std::unique_ptr<InterruptedRecovery>>> openRecoveries_;
+};
+
+}  // namespace blackout

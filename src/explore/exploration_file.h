@@ -1,0 +1,69 @@
+// The runs of an exploration in a file, so that a later one goes on from them: each with the edge under which it hangs, its
+// own queries with their answers, and its outcome. Reading believes nothing: sizes are bounded, numbers are checked
+// against what they refer to, and the whole is under a checksum.
+//
+//   header     magic, version, identity, checksum (XXH3-64) and size of what follows
+//   payload    zstd: outcomes, then the levels with their runs; numbers are LEB128
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "explore/exploration.h"
+
+namespace blackout {
+
+struct SavedQuery {
+  Query query;
+  LineBytes bytes{};         // the answer, zero outside the mask
+  std::uint64_t number = 0;  // the answer to other kinds
+};
+
+struct SavedRun {
+  std::uint32_t tree = 0;
+  bool atRoot = false;
+  NodeNo under = 0;  // else it hangs under this node, by this answer
+  LineBytes bytes{};
+  std::uint64_t number = 0;
+  std::vector<SavedQuery> queries;
+  bool diverged = false;
+  std::uint32_t used = 0;
+  std::uint32_t outcome = 0;
+  std::vector<std::string> notes;
+  std::shared_ptr<const KeptTrace> trace;
+};
+
+struct SavedLevel {
+  std::uint64_t watched = 0;  // digest of what was watched
+  bool shared = true;
+  bool traced = false;
+  std::vector<SavedRun> runs;  // in the order in which they were made
+};
+
+struct SavedExploration {
+  std::uint64_t identity = 0;
+  std::vector<Outcome> outcomes;
+  std::vector<SavedLevel> levels;
+};
+
+std::uint64_t digestOf(const Watched& watched);
+
+// `digests`: of what was watched at each level.
+SavedExploration savedForm(const Exploration& exploration, std::uint64_t identity,
+                           std::span<const std::uint64_t> digests);
+
+Result<std::string> encode(const SavedExploration& saved);
+// `name` for messages.
+Result<SavedExploration> decode(std::string_view bytes, const std::string& name);
+
+Result<void> writeExploration(const SavedExploration& saved, const std::string& path);
+Result<SavedExploration> readExploration(const std::string& path);
+
+// Adds the runs of a saved level to the last level of the exploration, which has none yet.
+Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const Watched& watched,
+                     Exploration& exploration, const std::string& name);
+
+}  // namespace blackout

@@ -1,0 +1,410 @@
+#include "explore/explorer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <set>
+
+#include "explore/exploration.h"
+#include "explore/exploration_file.h"
+#include "explore/search.h"
+#include "explore/seeded.h"
+#include "model/cursor.h"
+
+namespace blackout {
+
+struct Explorer::State {
+  State(Watched& w, const Baseline& b, Runner& r, ExploreOptions o)
+      : watched(&w),
+        baseline(&b),
+        runner(&r),
+        options(std::move(o)),
+        lazy(std::move(*makeStrategy("lazy"))),
+        strategy(options.strategy != nullptr ? options.strategy : lazy.get()),
+        exploration(w, b),
+        search(exploration, r, options, *strategy, summary) {}
+
+  Result<void> beginLevel(std::vector<SpaceInfo> spaces);
+  Result<std::vector<SpaceInfo>> furtherSpaces(const Level& level);
+  void renumber();
+  std::uint64_t identity() const;
+  Restriction pinned(const Assignment& chosen, Others others) const;
+
+  Watched* watched;
+  const Baseline* baseline;
+  Runner* runner;
+  ExploreOptions options;
+  std::unique_ptr<Strategy> lazy;
+  const Strategy* strategy;
+  ExplorationSummary summary;
+  Exploration exploration;
+  Search search;
+  std::vector<std::uint64_t> digests;  // of what was watched at each level
+  std::optional<SavedExploration> loaded;
+  std::string loadedFrom;
+};
+
+Explorer::Explorer(Watched& watched, const Baseline& baseline, Runner& runner, ExploreOptions options)
+    : state_(std::make_unique<State>(watched, baseline, runner, std::move(options))) {}
+
+Explorer::~Explorer() = default;
+
+// --- files ---
+
+// The tree of a level depends on what is watched, on the program, and on whether there are traces for the next one.
+std::uint64_t Explorer::State::identity() const {
+  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0, baseline->watched().operations());
+}
+
+Result<void> Explorer::save(const std::string& path) const {
+  return writeExploration(savedForm(state_->exploration, state_->identity(), state_->digests), path);
+}
+
+Result<void> Explorer::load(const std::string& path) {
+  assert(state_->exploration.levels.empty());
+  auto saved = readExploration(path);
+  if (!saved) return tl::unexpected(saved.error());
+  bool same = saved->identity == state_->identity() &&
+              (saved->levels.empty() || saved->levels[0].watched == digestOf(*state_->watched));
+  if (!same)
+    return fail(fmt::format("{}: saved by an exploration of another program, recording or with other options; "
+                            "remove it and explore again",
+                            path));
+  state_->loaded = std::move(*saved);
+  state_->loadedFrom = path;
+  return {};
+}
+
+// --- exploring ---
+
+Result<void> Explorer::State::beginLevel(std::vector<SpaceInfo> spaces) {
+  unsigned number = static_cast<unsigned>(exploration.levels.size()) + 1;
+  exploration.addLevel(options.tree, number < options.failures, std::move(spaces));
+  const Level& level = exploration.levels.back();
+  digests.push_back(digestOf(*watched));
+  summary.levels = number;
+  summary.spaces += level.count;
+  if (loaded && number <= loaded->levels.size()) {
+    // A further level of another shape is of an exploration that had found other recoveries: it is run anew.
+    const SavedLevel& saved = loaded->levels[number - 1];
+    if (saved.watched == digests.back() && saved.shared == level.shared && saved.traced == level.traced)
+      if (auto ok = restore(*loaded, saved, *watched, exploration, loadedFrom); !ok) return ok;
+  }
+  if (strategy->bound() == 0) return {};
+  std::uint64_t sum = 0;
+  for (SpaceNo s = level.first; s < level.first + level.count; ++s) {
+    auto space = exploration.open(s);
+    if (!space) return tl::unexpected(space.error());
+    if (__builtin_add_overflow(sum, strategy->count(**space), &sum) || sum > strategy->bound())
+      return fail(fmt::format("the {} strategy would look at more than {} states; use another one, or fewer points",
+                              strategy->name(), strategy->bound()));
+  }
+  return {};
+}
+
+// The crashes in the recoveries of a level, each once: two recoveries that observed the same before a point are the
+// same until there.
+Result<std::vector<SpaceInfo>> Explorer::State::furtherSpaces(const Level& level) {
+  struct Point {
+    EventNo at;
+    EdgeNo last;  // the last observation before it
+  };
+  std::map<LeafNo, std::vector<Point>> points;
+  std::vector<SpaceInfo> out;
+  for (SpaceNo s = level.first; s < level.first + level.count; ++s) {
+    const SpaceInfo& info = exploration.spaces[s];
+    std::set<std::pair<EventNo, EdgeNo>> seen;
+    for (LeafNo l : info.leaves) {
+      const Leaf& leaf = exploration.leaves[l];
+      if (leaf.diverged) continue;
+      auto [it, fresh] = points.try_emplace(l);
+      if (fresh) {
+        auto recovery = exploration.interrupted(l);
+        if (!recovery) return tl::unexpected(recovery.error());
+        (*recovery)->addTo(*watched);
+        summary.fileChangePoints += (*recovery)->fileChangePoints();
+        std::vector<EdgeNo> path = exploration.treeOf(leaf).path(leaf.edge());
+        for (const auto& p : (*recovery)->points())
+          it->second.push_back({p.at, p.observed == 0 ? RecoveryTree::kRoot : path[p.observed - 1]});
+      }
+      for (const Point& p : it->second)
+        if (seen.insert({p.at, p.last}).second)
+          out.push_back({info.level + 1, info.ordinal, p.at, s, l, false, {}});
+    }
+  }
+  return out;
+}
+
+Result<void> Explorer::explore() {
+  State& s = *state_;
+  assert(s.exploration.levels.empty());
+  auto start = std::chrono::steady_clock::now();
+  s.summary.points = s.baseline->count();
+  s.summary.log10EagerStates = log10StatesOverPoints(s.baseline->index(), s.baseline->points());
+  std::vector<SpaceInfo> spaces;
+  for (std::uint32_t o = 0; o < s.baseline->count(); ++o)
+    spaces.push_back({1, o, s.baseline->point(o), 0, 0, false, {}});
+  for (;;) {
+    if (auto ok = s.beginLevel(std::move(spaces)); !ok) return ok;
+    auto stop = s.search.explore(s.exploration.levels.back());
+    if (!stop) return tl::unexpected(stop.error());
+    s.summary.stop = *stop;
+    if (*stop != Stop::Finished || s.summary.levels >= s.options.failures) break;
+    auto further = s.furtherSpaces(s.exploration.levels.back());
+    if (!further) return tl::unexpected(further.error());
+    spaces = std::move(*further);
+    if (!s.options.watchedGrew) return fail("a crash in a recovery needs a runner that can watch more", ExitCode::Internal);
+    if (auto ok = s.options.watchedGrew(); !ok) return ok;
+  }
+  s.renumber();
+  s.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {};
+}
+
+// Numbers in the order in which the spaces lead to them, which does not depend on which run ended first.
+void Explorer::State::renumber() {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<LeafNo> to(exploration.leaves.size(), kNone);
+  std::vector<OutcomeNo> outcomesTo(exploration.outcomes.size(), kNone);
+  LeafNo nextLeaf = 0;
+  OutcomeNo nextOutcome = 0;
+  auto number = [&](LeafNo l) {
+    if (to[l] != kNone) return;
+    to[l] = nextLeaf++;
+    OutcomeNo& o = outcomesTo[exploration.leaves[l].outcome];
+    if (o == kNone) o = nextOutcome++;
+  };
+  for (const SpaceInfo& s : exploration.spaces)
+    for (LeafNo l : s.leaves) number(l);
+  summary.outcomes = nextOutcome;
+  for (LeafNo l = 0; l < to.size(); ++l) number(l);
+  for (OutcomeNo& o : outcomesTo)
+    if (o == kNone) o = nextOutcome++;
+  exploration.renumber(to, outcomesTo);
+}
+
+// --- results ---
+
+const ExplorationSummary& Explorer::summary() const { return state_->summary; }
+SpaceNo Explorer::spaceCount() const { return static_cast<SpaceNo>(state_->exploration.spaces.size()); }
+const SpaceInfo& Explorer::space(SpaceNo s) const { return state_->exploration.spaces[s]; }
+OutcomeNo Explorer::outcomeNo(LeafNo leaf) const { return state_->exploration.leaves[leaf].outcome; }
+OutcomeNo Explorer::outcomeCount() const { return state_->exploration.outcomes.size(); }
+const Outcome& Explorer::outcome(OutcomeNo o) const { return state_->exploration.outcomes[o]; }
+std::uint32_t Explorer::used(LeafNo leaf) const { return state_->exploration.leaves[leaf].used; }
+
+namespace {
+
+// A space that was explored can be opened again: its recovery's trace was read before.
+std::shared_ptr<const CrashSpace> opened(const Exploration& exploration, SpaceNo s) {
+  auto space = exploration.open(s);
+  assert(space.has_value());
+  return *space;
+}
+
+// Follows a leaf's way as seen from a space: the versions that are left of each uncertain line, before and after each
+// observation.
+template <class Visit>
+void follow(const Exploration& exploration, const CrashSpace& space, const Leaf& leaf, Visit visit) {
+  const RecoveryTree& tree = exploration.treeOf(leaf);
+  std::map<WatchedNo, std::vector<std::uint32_t>> left;
+  for (EdgeNo e : tree.path(leaf.edge())) {
+    NodeNo n = tree.nodeOf(e);
+    const UncertainLine* line = nullptr;
+    if (tree.kind(n) == QueryKind::Bytes) line = &space.line(tree.subject(n));
+    if (line == nullptr || line->versions.size() == 1) {
+      visit(e, nullptr, std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{});
+      continue;
+    }
+    auto [it, fresh] = left.try_emplace(tree.subject(n));
+    if (fresh)
+      for (std::uint32_t v = 0; v < line->versions.size(); ++v) it->second.push_back(v);
+    std::vector<std::uint32_t> before = it->second;
+    std::erase_if(it->second, [&](std::uint32_t v) { return !tree.answers(e, line->versions[v].bytes); });
+    assert(!it->second.empty());
+    visit(e, line, before, it->second);
+  }
+}
+
+}  // namespace
+
+LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
+  const Exploration& exploration = state_->exploration;
+  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  const Leaf& leaf = exploration.leaves[number];
+  const RecoveryTree& tree = exploration.treeOf(leaf);
+  LeafDetail detail;
+  detail.outcome = leaf.outcome;
+  follow(exploration, *space, leaf,
+         [&](EdgeNo e, const UncertainLine* line, const std::vector<std::uint32_t>& before,
+             const std::vector<std::uint32_t>& after) {
+           NodeNo n = tree.nodeOf(e);
+           Observation o;
+           o.query = tree.query(n);
+           if (line != nullptr) {
+             o.uncertain = true;
+             o.version = after.front();
+             // A class begins with a version that answers like none before it.
+             std::vector<std::uint32_t> firsts;
+             for (std::uint32_t v : before) {
+               auto like = [&](std::uint32_t f) { return tree.same(n, line->versions[f].bytes, line->versions[v].bytes); };
+               if (std::none_of(firsts.begin(), firsts.end(), like)) firsts.push_back(v);
+             }
+             o.classes = static_cast<std::uint32_t>(firsts.size());
+             o.taken = static_cast<std::uint32_t>(std::find(firsts.begin(), firsts.end(), o.version) - firsts.begin());
+             detail.example[o.query.subject] = o.version;
+           }
+           detail.observations.push_back(o);
+         });
+  return detail;
+}
+
+std::vector<WatchedNo> Explorer::uncertain(SpaceNo s) const { return opened(state_->exploration, s)->uncertain(); }
+
+UncertainLine Explorer::line(SpaceNo s, WatchedNo w) const { return opened(state_->exploration, s)->line(w); }
+
+std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_t query) const {
+  const Exploration& exploration = state_->exploration;
+  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  const Leaf& leaf = exploration.leaves[number];
+  const RecoveryTree& tree = exploration.treeOf(leaf);
+  std::set<StoreRef> stores;
+  // The last store of a version to a byte of the line; walks down the levels where a further crash has none.
+  auto lastStore = [&](SpaceNo at, const CrashSpace& in, WatchedNo w, std::uint32_t version, unsigned byte) {
+    const CrashSpace* level = &in;
+    for (SpaceNo no = at;; no = exploration.spaces[no].parent, level = level->before()) {
+      const SpaceInfo& info = exploration.spaces[no];
+      const Index* index = &exploration.baseline().index();
+      if (info.level > 1) {
+        if (level->changed().count(w) == 0) continue;  // the space before says
+        index = &(*exploration.interrupted(info.through))->index();
+      }
+      const SpaceVersion& v = level->line(w).versions[version];
+      LineId id = index->lineId(state_->watched->line(w));
+      std::uint32_t length = id == kNoLine ? 0 : index->historyLength(id, info.at);
+      for (std::uint32_t i = length; i-- > 0;) {
+        if (!v.version.contains(i)) continue;
+        LineStore one = index->lineStore(id, i);
+        if (byte >= one.offset && byte < unsigned{one.offset} + one.size) return StoreRef{info.level, one.store};
+      }
+      if (info.level == 1) return StoreRef{};
+      version = v.parent;
+    }
+  };
+  std::size_t at = 0;
+  follow(exploration, *space, leaf,
+         [&](EdgeNo e, const UncertainLine* line, const std::vector<std::uint32_t>& before,
+             const std::vector<std::uint32_t>&) {
+           if (at++ != query) return;
+           NodeNo n = tree.nodeOf(e);
+           if (tree.kind(n) != QueryKind::Bytes) return;
+           std::vector<std::uint32_t> versions = line != nullptr ? before : std::vector<std::uint32_t>{0};
+           for (std::uint32_t v : versions)
+             for (unsigned byte = 0; byte < BLACKOUT_LINE; ++byte)
+               if ((tree.mask(n) >> byte & 1) != 0) stores.insert(lastStore(s, *space, tree.subject(n), v, byte));
+         });
+  return {stores.begin(), stores.end()};
+}
+
+// --- single states ---
+
+Restriction Explorer::State::pinned(const Assignment& chosen, Others others) const {
+  assert(others != Others::Free);
+  Restriction r;
+  r.others = others;
+  r.seed = options.seed;
+  for (const auto& [w, version] : chosen) r.allowed.push_back({w, {version}});
+  return r;
+}
+
+CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others others) const {
+  const Exploration& exploration = state_->exploration;
+  Restriction restriction = state_->pinned(chosen, others);
+  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  // The version of every line that matters, from the last crash to the first: each says which version of the crash before
+  // it lies under it.
+  std::map<WatchedNo, std::uint32_t> versions;
+  for (const auto& [w, allowed] : restriction.allowed) versions[w] = allowed.front();
+  if (others != Others::Least)
+    for (WatchedNo w : space->uncertain())
+      versions.try_emplace(w, allowedVersions(restriction, w, space->line(w)).front());
+  CrashState out;
+  const CrashSpace* level = space.get();
+  for (SpaceNo no = s;; no = exploration.spaces[no].parent, level = level->before()) {
+    const SpaceInfo& info = exploration.spaces[no];
+    CrashLevel crash{info.at, {}};
+    std::map<WatchedNo, std::uint32_t> before;
+    if (info.level > 1) {
+      // What the recovery had observed there must hold too, so all lines that the crash changed are named.
+      for (const auto& [w, line] : level->changed()) versions.try_emplace(w, 0);
+    }
+    for (const auto& [w, version] : versions) {
+      bool own = info.level == 1 || level->changed().count(w) != 0;
+      if (!own) {
+        before[w] = version;
+        continue;
+      }
+      const UncertainLine& line = level->line(w);
+      const SpaceVersion& v = line.versions[version];
+      // A settled line of the first crash takes its least version, named or not.
+      if (info.level > 1 ? v.version != Version{} : line.versions.size() > 1)
+        crash.persisted[state_->watched->line(w)] = v.version;
+      if (info.level > 1) before[w] = v.parent;
+    }
+    out.insert(out.begin(), std::move(crash));
+    if (info.level == 1) return out;
+    versions = std::move(before);
+  }
+}
+
+RunRequest Explorer::request(SpaceNo s, const Assignment& chosen, Others others, bool traced) const {
+  auto request = state_->search.request(s, state_->pinned(chosen, others), traced);
+  assert(request.has_value());
+  return *request;
+}
+
+Result<LeafNo> Explorer::leafOf(SpaceNo s, const Assignment& chosen, Others others) {
+  return state_->search.leafOf(s, state_->pinned(chosen, others));
+}
+
+Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen, Others others, bool traced) {
+  RunRequest made = request(s, chosen, others, traced);
+  if (auto ok = state_->runner->begin(0, made); !ok) return tl::unexpected(ok.error());
+  auto ended = state_->runner->wait();
+  if (!ended) return tl::unexpected(ended.error());
+  Repeated out{std::move(ended->second), {}};
+  // Down the tree with the same answers, as far as it is known.
+  auto divergence = state_->search.compareWith(s, state_->pinned(chosen, others), out.result);
+  if (!divergence) return tl::unexpected(divergence.error());
+  out.divergence = *divergence;
+  return out;
+}
+
+Result<std::optional<Divergence>> Explorer::repeatSample(std::size_t count) {
+  const Exploration& exploration = state_->exploration;
+  std::map<LeafNo, SpaceNo> spaces;
+  for (SpaceNo s = 0; s < exploration.spaces.size(); ++s)
+    for (LeafNo l : exploration.spaces[s].leaves) spaces.try_emplace(l, s);
+  std::vector<std::pair<std::uint64_t, LeafNo>> order;
+  for (const auto& [l, s] : spaces)
+    if (!exploration.leaves[l].diverged) order.emplace_back(mix(state_->options.seed, l), l);
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), count));
+  for (const auto& [hash, l] : order) {
+    SpaceNo s = spaces[l];
+    auto repeated = repeat(s, detail(s, l).example);
+    if (!repeated) return tl::unexpected(repeated.error());
+    if (repeated->divergence) return repeated->divergence;
+  }
+  return std::optional<Divergence>();
+}
+
+Result<std::string> Explorer::traceOf(LeafNo leaf) const {
+  const Leaf& l = state_->exploration.leaves[leaf];
+  if (l.trace == nullptr) return fail("the recovery was run without a trace", ExitCode::Internal);
+  return traceBytes(*l.trace);
+}
+
+}  // namespace blackout

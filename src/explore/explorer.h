@@ -1,0 +1,210 @@
+// The exploration: over all points of a baseline (and, for several failures in a row, over all points of
+// the recoveries) it makes each distinct recovery run once and says which of them every crash can lead to.
+// What a crash may leave is a CrashSpace; a Strategy restricts it; a Walk finds in the recovery tree
+// which runs are known and which are missing; a Runner makes those, several at a time. Results do not depend on
+// the number of workers nor on the order in which they finish.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "explore/crash_space.h"
+#include "explore/run.h"
+#include "explore/strategy.h"
+#include "explore/watched.h"
+
+namespace blackout {
+
+// Number of a crash space. Those of the first crash come first: number and ordinal are the same. Then those of
+// the second crash, and so on.
+using SpaceNo = std::uint32_t;
+// Number of a recovery that was run: a leaf of a recovery tree.
+using LeafNo = std::uint32_t;
+// Number of a distinct outcome.
+using OutcomeNo = std::uint32_t;
+
+struct Progress {
+  unsigned level = 1;  // which crash: 1 is the one in the program
+  std::uint64_t spacesDone = 0;
+  std::uint64_t spaces = 0;  // of this level
+  std::uint64_t runs = 0;    // of all levels
+  double seconds = 0;
+  double runsPerSecond = 0;
+};
+
+struct ExploreOptions {
+  const Strategy* strategy = nullptr;  // null: lazy
+  bool tree = true;                    // false: each space is explored on its own
+  unsigned failures = 1;               // crashes in a row
+  std::uint64_t seed = 1;              // of the samples that stand for what is not explored
+  std::uint64_t budget = 4096;         // recoveries at one space; past it only a part is explored
+  std::uint64_t maxRuns = 0;           // 0: no bound
+  double seconds = 0;                  // 0: no bound
+  const std::atomic<bool>* interrupt = nullptr;
+  std::function<void(const Progress&)> progress;  // at most four times a second
+  // D has grown (Watched::add); the runner must know before the next run. Needed for failures > 1.
+  std::function<Result<void>()> watchedGrew;
+  // Says which exploration a saved file belongs to, beyond what is watched: the command, the options.
+  std::uint64_t identity = 0;
+};
+
+// A record that was read whole by one instruction, mem* call or blackout_checksum range, of which only a part of
+// the combinations was explored.
+struct ChecksumAssumption {
+  std::uint64_t site = 0;
+  bool annotated = false;      // by a mem* call or blackout_checksum; otherwise recognised by the instruction
+  std::uint32_t lines = 0;     // the most uncertain lines that one such record had
+  std::uint64_t spaces = 0;    // crashes at which something was left out
+  std::uint64_t branches = 0;  // what was left out there
+  auto operator<=>(const ChecksumAssumption&) const = default;
+};
+
+// Two runs that asked different things after the same answers.
+struct Divergence {
+  SpaceNo space = 0;
+  std::size_t at = 0;           // how many queries agreed
+  std::optional<Query> before;  // none: it ended there
+  std::optional<Query> now;
+  bool outcome = false;  // the queries agree, the outcomes do not
+  std::uint32_t usedBefore = 0;  // kUsed* bits
+  std::uint32_t usedNow = 0;
+};
+
+enum class Stop : std::uint8_t { Finished, MaxRuns, Seconds, Interrupted };
+
+struct ExplorationSummary {
+  Stop stop = Stop::Finished;
+  unsigned levels = 0;                // crashes in a row that were begun
+  std::uint64_t spaces = 0;           // of the levels that were begun
+  std::uint64_t completeSpaces = 0;   // every recovery that the strategy asks for is there
+  std::uint64_t points = 0;           // of the first crash
+  std::uint64_t completePoints = 0;
+  std::uint64_t runs = 0;             // recoveries that were run, those of a loaded file included
+  std::uint64_t newRuns = 0;          // without those
+  std::uint64_t runsPerSpaceAlone = 0;  // what one exploration per space would have run: leaves, summed over spaces
+  std::uint64_t mostAtOneSpace = 0;   // leaves
+  std::uint64_t outcomes = 0;         // distinct
+  std::uint64_t queries = 0;          // of all runs
+  std::uint64_t walkedQueries = 0;    // answered from the tree
+  double log10EagerStates = 0;        // what eager enumeration has at the points of the first crash
+  // For strategies that choose states: how many, of how many (log10) distinct states.
+  std::uint64_t statesTried = 0;
+  double log10States = 0;
+  // What was left out. The first does not make the result incomplete, the others do.
+  std::vector<ChecksumAssumption> assumptions;  // by site
+  std::uint64_t overBudget = 0;        // spaces explored in part because they have too many recoveries
+  std::uint64_t cutLines = 0;          // lines at points with more versions than the model enumerates
+  std::uint64_t fileChangePoints = 0;  // crashes in a recovery after it changed a pool's size or name: not explored
+  std::uint64_t diverged = 0;          // runs that did not follow what earlier runs had shown
+  std::optional<Divergence> divergence;  // the first of them
+  std::uint32_t used = 0;              // kUsed* bits of all runs
+  std::vector<std::string> notes;      // of all runs, each once, ascending
+  double seconds = 0;
+
+  bool complete() const {
+    return stop == Stop::Finished && overBudget == 0 && cutLines == 0 && fileChangePoints == 0 && diverged == 0;
+  }
+};
+
+// A crash that was explored, and the recoveries that it can lead to.
+struct SpaceInfo {
+  unsigned level = 1;
+  std::uint32_t ordinal = 0;  // of the first crash
+  EventNo at = 0;             // in the program's trace, or for a further crash in that of the recovery `through`
+  SpaceNo parent = 0;         // further crashes: the space of the crash before
+  LeafNo through = 0;         // and the recovery in which this one comes
+  bool complete = false;
+  std::vector<LeafNo> leaves;  // in canonical order: fewest departures from the least versions first
+};
+
+// Versions chosen for some of the uncertain lines of a space: numbers in UncertainLine::versions.
+using Assignment = std::map<WatchedNo, std::uint32_t>;
+
+// One observation of a recovery, as it looks from a space.
+struct Observation {
+  Query query;                // where and event are 0
+  std::uint32_t classes = 1;  // how many different answers were possible here; 1: settled
+  std::uint32_t taken = 0;    // which, in the order of their first versions
+  std::uint32_t version = 0;  // the first version of that class; of an uncertain line
+  bool uncertain = false;     // of an uncertain line (that may be settled by what was observed before)
+};
+
+struct LeafDetail {
+  OutcomeNo outcome = 0;
+  std::vector<Observation> observations;
+  Assignment example;  // for each uncertain line that it read: the first version that leads here
+};
+
+// A store, by the crash in whose trace it stands: 1 is the program's trace, 2 that of the recovery after the first
+// crash. kNoStore: the content from before the recording.
+struct StoreRef {
+  unsigned level = 1;
+  StoreNo store = kNoStore;
+  auto operator<=>(const StoreRef&) const = default;
+};
+
+class Explorer {
+ public:
+  // All must outlive it. `baseline` is over `watched`, which grows with every further failure. No run is made yet.
+  Explorer(Watched& watched, const Baseline& baseline, Runner& runner, ExploreOptions options);
+  ~Explorer();
+  Explorer(const Explorer&) = delete;
+  Explorer& operator=(const Explorer&) = delete;
+
+  // All runs so far, for a later exploration that goes on from them. Loading comes first of all.
+  Result<void> save(const std::string& path) const;
+  Result<void> load(const std::string& path);
+
+  // Runs until everything is explored or a bound is reached; everything that is known then can be asked. An error
+  // if the strategy refuses or the runner fails.
+  Result<void> explore();
+
+  const ExplorationSummary& summary() const;
+  SpaceNo spaceCount() const;
+  const SpaceInfo& space(SpaceNo s) const;
+  OutcomeNo outcomeNo(LeafNo leaf) const;
+  OutcomeNo outcomeCount() const;
+  const Outcome& outcome(OutcomeNo o) const;
+  std::uint32_t used(LeafNo leaf) const;  // kUsed* bits
+
+  // `leaf` is one that the space can lead to.
+  LeafDetail detail(SpaceNo s, LeafNo leaf) const;
+  // The lines with more than one version at the space, ascending, and one of them with all its versions. A line that
+  // is settled has one.
+  std::vector<WatchedNo> uncertain(SpaceNo s) const;
+  UncertainLine line(SpaceNo s, WatchedNo w) const;
+  // The stores that may have given the bytes of the leaf's observation number `query`, ascending: Jaaru's
+  // debugging aid. More than one: the load may read from any of them.
+  std::vector<StoreRef> mayReadFrom(SpaceNo s, LeafNo leaf, std::size_t query) const;
+
+  // One state of a space: these versions, `others` for all other uncertain lines (not Others::Free).
+  CrashState crashState(SpaceNo s, const Assignment& chosen, Others others = Others::Least) const;
+  RunRequest request(SpaceNo s, const Assignment& chosen, Others others = Others::Least, bool traced = false) const;
+  // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Only while nothing is
+  // explored. Runs made so count in the summary.
+  Result<LeafNo> leafOf(SpaceNo s, const Assignment& chosen, Others others = Others::Least);
+
+  // Runs one state again, whether it is known or not, and compares it with what is known.
+  struct Repeated {
+    RunResult result;
+    std::optional<Divergence> divergence;
+  };
+  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, Others others = Others::Least, bool traced = false);
+  // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
+  Result<std::optional<Divergence>> repeatSample(std::size_t count);
+
+  // The trace of the recovery in which a further crash comes (`through` of such a space): the bytes of a trace file.
+  Result<std::string> traceOf(LeafNo leaf) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace blackout

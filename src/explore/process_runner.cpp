@@ -1,0 +1,258 @@
+#include "explore/process_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "explore/launch.h"
+
+namespace fs = std::filesystem;
+
+namespace blackout {
+
+namespace {
+
+// The zygote's end of the sockets: out of the way of the program's own descriptors.
+constexpr int kFirstSocket = 700;
+constexpr unsigned kMaxWorkers = 128;
+
+tl::unexpected<Error> internal(std::string_view what) {
+  return fail(fmt::format("recovery runs: {}: {}", what, std::strerror(errno)), ExitCode::Internal);
+}
+
+// A byte from the socket within the time; false: it is closed or nothing came.
+bool answered(int socket, int milliseconds) {
+  pollfd p{socket, POLLIN, 0};
+  int r;
+  do r = poll(&p, 1, milliseconds);
+  while (r < 0 && errno == EINTR);
+  unsigned char b;
+  return r > 0 && read(socket, &b, 1) == 1;
+}
+
+std::size_t shownLength(const char* text, std::size_t size) { return strnlen(text, size); }
+
+}  // namespace
+
+fs::path ProcessRunner::folderOf(unsigned worker) const { return folder_.path() / fmt::format("w{}", worker); }
+
+Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgram& program, const Baseline& baseline,
+                                                            unsigned workers, const RunLimits& limits) {
+  if (baseline.watched().operations() > BLACKOUT_MAX_OPERATIONS)
+    return fail(fmt::format("more than {} operations are marked; mark fewer", BLACKOUT_MAX_OPERATIONS));
+  auto folder = PrivateFolder::make(PrivateFolder::InMemory);
+  if (!folder) return tl::unexpected(folder.error());
+  auto plan = PlanFile::make(folder->path() / "plan", baseline.index(), baseline.watched());
+  if (!plan) return tl::unexpected(plan.error());
+  std::unique_ptr<ProcessRunner> runner(new ProcessRunner(std::move(*folder), std::move(*plan), baseline));
+  runner->limits_ = limits;
+  workers = std::clamp(workers, 1U, kMaxWorkers);
+  for (unsigned w = 0; w < workers; ++w) {
+    auto image = WorkerImage::make(runner->folderOf(w), baseline);
+    if (!image) return tl::unexpected(image.error());
+    runner->workers_.push_back({std::move(*image)});
+  }
+  if (auto ok = runner->launch(program); !ok) return tl::unexpected(ok.error());
+  for (unsigned w = 0; w < workers; ++w)
+    if (auto ok = runner->addWorker(w); !ok) return tl::unexpected(ok.error());
+  return runner;
+}
+
+Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
+  auto path = findProgram(program.command.at(0));
+  if (!path) return tl::unexpected(path.error());
+  if (auto ok = checkLoadable(*path); !ok) return ok;
+  auto preload = runtimePath();
+  if (!preload) return tl::unexpected(preload.error());
+  std::vector<int> theirs;
+  auto pair = [&](int& ours) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    ours = ends[0];
+    theirs.push_back(ends[1]);
+    return true;
+  };
+  bool made = pair(zygoteSocket_);
+  for (Worker& w : workers_) made = made && pair(w.socket);
+  if (!made) return internal("no sockets");
+
+  const char* given = std::getenv("BLACKOUT_OPTIONS");
+  std::string words = given == nullptr ? "" : given;
+  words += fmt::format(":sockets={}:workers={}", kFirstSocket, workers_.size());
+  words += optionWord("zygote", folder_.path().string());
+  if (!program.input.empty()) words += optionWord("input", fs::absolute(program.input).string());
+  if (!program.before.empty()) words += optionWord("before", program.before);
+  for (const PoolPattern& p : program.patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
+  words += program.words;
+  std::vector<char*> argv;
+  for (const std::string& a : program.command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+
+  FixedAddresses fixed;
+  zygote_ = fork();
+  if (zygote_ == 0) {
+    // Away from the numbers they are to get, then there.
+    for (int& fd : theirs) fd = fcntl(fd, F_DUPFD_CLOEXEC, kFirstSocket + static_cast<int>(theirs.size()));
+    for (std::size_t i = 0; i < theirs.size(); ++i) dup2(theirs[i], kFirstSocket + static_cast<int>(i));
+    struct sigaction plain{};
+    plain.sa_handler = SIG_DFL;
+    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaction(s, &plain, nullptr);
+    setEnvironment(*preload, words);
+    // Functions are bound once, by the zygote, instead of by every run.
+    setenv("LD_BIND_NOW", "1", 0);
+    execv(path->c_str(), argv.data());
+    _exit(127);
+  }
+  fixed.restore();
+  for (int fd : theirs) ::close(fd);
+  if (zygote_ < 0) return internal("no process");
+  return {};
+}
+
+Result<void> ProcessRunner::addWorker(unsigned number) {
+  Worker& w = workers_[number];
+  fs::path path = folderOf(number) / "control";
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  void* base = fd < 0 || ftruncate(fd, sizeof(blackout_worker)) != 0
+                   ? MAP_FAILED
+                   : mmap(nullptr, sizeof(blackout_worker), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd >= 0) ::close(fd);
+  if (base == MAP_FAILED) return internal("no memory");
+  w.control = static_cast<blackout_worker*>(base);
+  w.control->magic = BLACKOUT_WORKER_MAGIC;
+  w.control->version = BLACKOUT_RECOVERY_VERSION;
+  w.control->number = number;
+  auto byte = static_cast<unsigned char>(number);
+  constexpr int kStartMilliseconds = 30'000;
+  if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 || !answered(zygoteSocket_, kStartMilliseconds))
+    return fail("the recovery command ended before it came to its first instruction; try it by hand",
+                ExitCode::Inconclusive);
+  return {};
+}
+
+ProcessRunner::~ProcessRunner() {
+  // Closed sockets end everybody; the zygote is ours to wait for.
+  for (Worker& w : workers_) {
+    if (w.socket >= 0) ::close(w.socket);
+    if (w.control != nullptr) munmap(w.control, sizeof(blackout_worker));
+  }
+  if (zygoteSocket_ >= 0) ::close(zygoteSocket_);
+  if (zygote_ > 0) {
+    kill(zygote_, SIGKILL);
+    waitpid(zygote_, nullptr, 0);
+  }
+}
+
+Result<void> ProcessRunner::begin(unsigned number, const RunRequest& request) {
+  Worker& w = workers_[number];
+  if (auto ok = w.image.become(request); !ok) return ok;
+  w.traced = request.traced;
+  w.control->traced = request.traced ? 1 : 0;
+  w.control->timeout_ms = limits_.seconds * 1000;
+  w.control->step_limit = limits_.steps;
+  ++w.control->run;
+  for (std::uint32_t i = 0; i < baseline_->watched().operations(); ++i)
+    w.control->operations[i] = static_cast<std::uint8_t>(baseline_->opState(request.ordinal, i));
+  if (request.traced) {
+    std::string bytes = w.image.traceBeginning();
+    fs::path path = folderOf(number) / "trace";
+    int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    if (fd >= 0) ::close(fd);
+    if (!ok) return internal("no room for a trace");
+  }
+  unsigned char go = 1;
+  if (send(w.socket, &go, 1, MSG_NOSIGNAL) != 1) return internal("a worker is gone");
+  w.busy = true;
+  return {};
+}
+
+Result<std::pair<unsigned, RunResult>> ProcessRunner::wait() {
+  for (;;) {
+    std::vector<pollfd> polled;
+    std::vector<unsigned> numbers;
+    for (unsigned i = 0; i < workers_.size(); ++i) {
+      if (!workers_[i].busy) continue;
+      polled.push_back({workers_[i].socket, POLLIN, 0});
+      numbers.push_back(i);
+    }
+    if (polled.empty()) return fail("recovery runs: nothing was begun", ExitCode::Internal);
+    int r = poll(polled.data(), polled.size(), -1);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return internal("poll");
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      if (polled[i].revents == 0) continue;
+      unsigned char b;
+      if (read(polled[i].fd, &b, 1) != 1)
+        return fail("a worker of the recovery runs ended unexpectedly; was it killed, or is memory short?",
+                    ExitCode::Inconclusive);
+      workers_[numbers[i]].busy = false;
+      return std::pair(numbers[i], resultOf(numbers[i]));
+    }
+  }
+}
+
+RunResult ProcessRunner::resultOf(unsigned number) {
+  Worker& w = workers_[number];
+  const blackout_worker& c = *w.control;
+  RunResult result;
+  Outcome& o = result.outcome;
+  switch (c.ended) {
+    case BLACKOUT_ENDED_HUNG:
+      o.ending = Ending::Hung;
+      break;
+    case BLACKOUT_ENDED_EXPECTATION:
+      o.ending = Ending::Expectation;
+      break;
+    case BLACKOUT_ENDED_TIMEOUT:
+      o.ending = Ending::TimedOut;
+      break;
+    case BLACKOUT_ENDED_BROKEN:
+      o.ending = Ending::Broken;
+      break;
+    default:
+      o.ending = WIFSIGNALED(c.wait_status) ? Ending::Signalled : Ending::Exited;
+      o.code = WIFSIGNALED(c.wait_status) ? WTERMSIG(c.wait_status) : WEXITSTATUS(c.wait_status);
+  }
+  if (c.ended != 0 && c.ended != BLACKOUT_ENDED_HUNG) o.text.assign(c.text, shownLength(c.text, sizeof c.text));
+  o.output.assign(c.output, std::min<std::uint64_t>(c.output_size, BLACKOUT_MAX_OUTPUT));
+  o.outputCut = c.output_size > BLACKOUT_MAX_OUTPUT;
+  o.faultAddress = c.fault_address;
+  o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
+  if (c.instrumented == 0 && o.ending != Ending::Broken) {
+    // Nobody saw what it read, so it may have read everything.
+    const Watched& watched = baseline_->watched();
+    for (WatchedNo i = 0; i < watched.count(); ++i)
+      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = watched.mask(i)});
+  }
+  std::uint64_t count = std::min<std::uint64_t>(c.query_count, BLACKOUT_MAX_QUERIES);
+  result.queries.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const blackout_query& q = c.queries[i];
+    result.queries.push_back(
+        {static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event});
+  }
+  result.steps = c.steps;
+  result.used = c.used;
+  std::string notes(c.notes, shownLength(c.notes, sizeof c.notes));
+  for (std::size_t from = 0; from < notes.size();) {
+    std::size_t end = std::min(notes.find('\n', from), notes.size());
+    result.notes.push_back(notes.substr(from, end - from));
+    from = end + 1;
+  }
+  if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
+  instrumented_ |= c.instrumented != 0;
+  return result;
+}
+
+}  // namespace blackout

@@ -1,0 +1,153 @@
+// The recovery tree (DESIGN.md): a node is a query's question, an edge one answer to it, a leaf a recovery that was
+// run. A recovery is a deterministic function of the answers that it gets, so every path from the root is run
+// at most once.
+//
+// Answers are exact: up to 8 neighbouring bytes are the edge's value itself, other shapes are interned. Nodes of one
+// run lie one behind the other and most have one edge, which is part of the node, so a walk reads memory in order
+// and hashes nothing.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "explore/run.h"
+
+namespace blackout {
+
+using NodeNo = std::uint32_t;
+using EdgeNo = std::uint32_t;
+
+// Where an edge leads: to nothing known yet, to a node or to a leaf.
+class Target {
+ public:
+  Target() = default;
+  static Target node(NodeNo n) { return Target(n); }
+  static Target leaf(std::uint32_t l) { return Target(l | kLeaf); }
+  bool known() const { return bits_ != kUnknown; }
+  bool isLeaf() const { return known() && (bits_ & kLeaf) != 0; }
+  std::uint32_t number() const { return bits_ & ~kLeaf; }
+  bool operator==(const Target&) const = default;
+
+ private:
+  explicit Target(std::uint32_t bits) : bits_(bits) {}
+  static constexpr std::uint32_t kLeaf = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+  std::uint32_t bits_ = kUnknown;
+};
+
+// An answer: to a Bytes query the line's whole content, of which the question takes its part; to the others a number.
+struct Answer {
+  const LineBytes* bytes = nullptr;
+  std::uint64_t number = 0;
+};
+
+class RecoveryTree {
+ public:
+  RecoveryTree();
+
+  // The edge above the first query of all recoveries.
+  static constexpr EdgeNo kRoot = 0;
+
+  Target target(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].target : nodes_[e].target; }
+  NodeNo nodeOf(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].node : e; }
+  // The edge that leads to the node.
+  EdgeNo above(NodeNo n) const { return above_[n]; }
+
+  QueryKind kind(NodeNo n) const { return nodes_[n].kind(); }
+  std::uint32_t subject(NodeNo n) const { return nodes_[n].subject; }
+  std::uint64_t mask(NodeNo n) const;
+  std::uint64_t site(NodeNo n) const { return sites_[nodes_[n].site]; }
+  std::uint32_t group(NodeNo n) const { return nodes_[n].group; }
+  Query query(NodeNo n) const;
+  bool sameQuestion(NodeNo a, NodeNo b) const {
+    return nodes_[a].subject == nodes_[b].subject && nodes_[a].shape == nodes_[b].shape;
+  }
+
+  // The node's edge for an answer; made, leading nowhere, if it isn't there.
+  EdgeNo edge(NodeNo n, const LineBytes& content);
+  EdgeNo edge(NodeNo n, std::uint64_t number);
+  EdgeNo edge(NodeNo n, const Answer& a) { return a.bytes != nullptr ? edge(n, *a.bytes) : edge(n, a.number); }
+  // Whether the edge is for this answer, and whether two contents give the node the same answer.
+  bool answers(EdgeNo e, const LineBytes& content) const;
+  bool same(NodeNo n, const LineBytes& a, const LineBytes& b) const;
+  // The content that an edge of a Bytes node stands for, zero outside the mask.
+  LineBytes bytesOf(EdgeNo e) const;
+  std::uint64_t numberOf(EdgeNo e) const { return value(e); }
+
+  // Hangs the rest of a run under an edge that leads nowhere: queries with their answers, then the leaf.
+  void insert(EdgeNo at, std::span<const Query> queries, std::span<const Answer> answers, std::uint32_t leaf);
+
+  // The leaf at the end of the edge gets another number.
+  void renumberLeaf(EdgeNo e, std::uint32_t leaf) { setTarget(e, Target::leaf(leaf)); }
+
+  // The edges from the root's first node down to `e`, without kRoot: one per query that was asked on the way.
+  std::vector<EdgeNo> path(EdgeNo e) const;
+
+  NodeNo nodeCount() const { return static_cast<NodeNo>(nodes_.size()); }
+  std::size_t memory() const;
+
+ private:
+  struct Node {
+    std::uint64_t value = 0;  // of its first edge: the bytes, the number, or the place in wide_
+    std::uint32_t subject = 0;
+    std::uint32_t shape = 0;
+    Target target;           // of its first edge
+    std::uint32_t more = 0;  // its next edge + 1
+    std::uint32_t site = 0;  // place in sites_
+    std::uint32_t group = 0;
+
+    // shape: the kind in the two lowest bits, then kWide. A wide node has the place of its mask above that, an Op node
+    // its question; any other Bytes node the offset of one load of 8 bytes inside the line (6 bits), how many bits to shift it (6), and the size
+    // - 1 in bytes (3).
+    static constexpr std::uint32_t kWide = 4;
+    QueryKind kind() const { return static_cast<QueryKind>(shape & 3); }
+    bool wide() const { return (shape & kWide) != 0; }
+    std::uint32_t mask() const { return shape >> 3; }
+    unsigned load() const { return shape >> 3 & 63; }
+    unsigned shift() const { return shape >> 9 & 63; }
+    unsigned size() const { return (shape >> 15 & 7) + 1; }
+    std::uint64_t take(const LineBytes& content) const {
+      std::uint64_t v;
+      std::memcpy(&v, content.data() + load(), sizeof v);
+      return (v >> shift()) & (~std::uint64_t{0} >> (64 - 8 * size()));
+    }
+  };
+  struct Extra {
+    std::uint64_t value = 0;
+    NodeNo node = 0;
+    std::uint32_t next = 0;  // + 1
+    Target target;
+  };
+  struct Mask {
+    std::uint64_t bits = 0;
+    LineBytes bytes{};  // 0xff where the bit is set
+  };
+  static constexpr EdgeNo kExtra = std::uint32_t{1} << 31;
+  static constexpr EdgeNo kNoEdge = UINT32_MAX;
+  static bool isExtra(EdgeNo e) { return (e & kExtra) != 0; }
+
+  std::uint64_t value(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].value : nodes_[e].value; }
+  bool sameWide(const Node& n, const LineBytes& a, const LineBytes& b) const;
+  std::uint64_t internWide(const Node& n, const LineBytes& content);
+  template <class Same>
+  EdgeNo findEdge(NodeNo n, Same same);
+  EdgeNo addEdge(NodeNo n, std::uint64_t value);
+  Node makeNode(const Query& q);
+  void setTarget(EdgeNo e, Target t);
+
+  std::vector<Node> nodes_;  // 0 is above the root: its edge leads to the first query
+  std::vector<EdgeNo> above_;
+  std::vector<Extra> extra_;
+  std::vector<LineBytes> wide_;
+  std::vector<Mask> masks_;
+  std::vector<std::uint64_t> sites_;
+  // Only while inserting:
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> wideByHash_;
+  std::unordered_map<std::uint64_t, std::uint32_t> maskNumbers_;
+  std::unordered_map<std::uint64_t, std::uint32_t> siteNumbers_;
+};
+
+}  // namespace blackout

@@ -1,0 +1,119 @@
+// One recovery run as data: the memory it starts on, what it observed of it, how it ended. The
+// explorer decides which memory; a Runner makes the run. A recovery is a deterministic function of
+// its observations, so a run's list of queries with its outcome is one path of the recovery tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "events/error.h"
+#include "events/trace.h"
+#include "model/crash_state.h"
+
+namespace blackout {
+
+// Number of a watched line: a line of D (DESIGN.md, "The recovery tree"). See watched.h.
+using WatchedNo = std::uint32_t;
+
+// What a run can observe of a crash. A query is a first observation: bytes that the run has neither
+// observed nor written before.
+enum class QueryKind : std::uint8_t {
+  Bytes,  // subject: WatchedNo; mask: the bytes of the line
+  Path,   // subject: number of a pool path (Watched::paths): what file is there, and its size
+  Op,     // subject: number of an operation, from 0; mask: an OpQuestion
+};
+
+// What is asked about an operation at the crash. Yes-or-no questions leave more recoveries equal than its state does.
+enum OpQuestion : std::uint64_t {
+  kOpState = 0,  // 0: not begun, 1: begun, 2: ended
+  kOpBegun = 1,
+  kOpEnded = 2,
+};
+inline std::uint64_t opAnswer(std::uint32_t state, std::uint64_t question) {
+  return question == kOpState ? state : state >= question ? 1 : 0;
+}
+
+struct Query {
+  QueryKind kind{};
+  std::uint32_t subject = 0;
+  std::uint64_t mask = 0;
+  // What follows says where it was made; two runs that agree on the above agree on it.
+  std::uint64_t site = 0;    // Site::id of the instruction; 0: unknown, or a system call
+  std::uint32_t group = 0;   // not 0: observed by one mem* call, or inside one blackout_checksum range
+  std::uint32_t where = 0;   // traced runs: WhereNo in the run's own trace
+  std::uint32_t event = 0;   // traced runs: the run's trace had this many slots when it was made
+  // Only what is asked: the node of the tree.
+  bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
+};
+
+enum class Ending : std::uint8_t {
+  Exited,       // code: exit status
+  Signalled,    // code: the signal
+  Hung,         // more steps than the limit
+  Expectation,  // blackout_expect() did not hold; text: its words
+  TimedOut,     // the wall clock's guard: nothing can be said
+  Broken,       // the run could not be made or followed; text: why
+};
+
+struct Outcome {
+  Ending ending = Ending::Exited;
+  int code = 0;
+  std::string text;
+  std::string output;  // standard output and error, the first part
+  bool outputCut = false;
+  std::uint64_t faultAddress = 0;      // of a signal that has one
+  std::vector<std::uint64_t> frames;   // where it ended, innermost first; empty: unknown
+  bool operator==(const Outcome&) const = default;
+};
+
+// A pool file as a crash left it. Numbers are those of the program's trace; a file that a recovery made itself has
+// a number above them.
+struct RunFile {
+  FileNo number = 0;
+  std::string path;
+  std::uint64_t size = 0;
+  auto operator<=>(const RunFile&) const = default;
+};
+
+struct RunRequest {
+  // The memory: every watched line as it is at this point of the baseline, except the lines named here.
+  std::uint32_t ordinal = 0;
+  std::vector<std::pair<WatchedNo, LineBytes>> lines;  // ascending
+  // The files that exist, ascending by number; none: those of the baseline. For a crash in a recovery that made,
+  // removed or resized some. Bytes that nobody stored are zero in a file that the program's trace doesn't know.
+  std::optional<std::vector<RunFile>> files;
+  bool traced = false;  // record the run's own events, for a crash in it or for its places
+};
+
+// What a run did that may differ from run to run. Bits.
+enum : std::uint32_t {
+  kUsedThreads = 1,
+  kUsedProcesses = 2,
+  kUsedTime = 4,     // not pinned
+  kUsedRandom = 8,   // not pinned
+  kReadRecorded = 16,  // it read a file that the recording wrote
+};
+
+struct RunResult {
+  Outcome outcome;
+  std::vector<Query> queries;
+  std::uint64_t steps = 0;
+  std::uint32_t used = 0;      // kUsed* bits
+  std::vector<std::string> notes;  // sentences for the user, such as which file it read
+  std::string tracePath;       // traced runs: the run's own trace, the runner's until the worker's next run
+};
+
+// Makes runs, several at a time: worker w of [0, workers()) has at most one.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual unsigned workers() const = 0;
+  virtual Result<void> begin(unsigned worker, const RunRequest& request) = 0;
+  // Waits for any run that was begun; the worker is idle then.
+  virtual Result<std::pair<unsigned, RunResult>> wait() = 0;
+};
+
+}  // namespace blackout

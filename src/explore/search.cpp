@@ -1,0 +1,427 @@
+#include "explore/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "explore/seeded.h"
+
+namespace blackout {
+
+namespace {
+
+// As many spaces are open at a time, at most: enough for any number of workers, few enough to move between.
+constexpr std::size_t kWindow = 256;
+// As many restrictions are walked in one round.
+constexpr std::uint64_t kRound = 1024;
+constexpr std::uint64_t kSamplesOverBudget = 64;
+constexpr auto kReportEvery = std::chrono::milliseconds(250);
+
+Restriction with(Restriction r, WatchedNo w, std::uint32_t version) {
+  auto at = std::lower_bound(r.allowed.begin(), r.allowed.end(), w,
+                             [](const auto& a, WatchedNo b) { return a.first < b; });
+  if (at == r.allowed.end() || at->first != w) at = r.allowed.insert(at, {w, {}});
+  at->second = {version};
+  return r;
+}
+
+}  // namespace
+
+Search::Search(Exploration& exploration, Runner& runner, const ExploreOptions& options, const Strategy& strategy,
+               ExplorationSummary& summary)
+    : exploration_(&exploration),
+      runner_(&runner),
+      options_(&options),
+      strategy_(&strategy),
+      summary_(&summary),
+      memory_(exploration.first()),
+      walk_(memory_, options.seed),
+      start_(Clock::now()),
+      lastReport_(start_) {
+  for (unsigned w = runner.workers(); w-- > 0;) idle_.push_back(w);
+}
+
+// --- one space ---
+
+Result<void> Search::begin(SpaceNo s) {
+  auto space = exploration_->open(s);
+  if (!space) return tl::unexpected(space.error());
+  OpenSpace& o = open_[s];
+  o.number = s;
+  o.space = *space;
+  o.restrictions = strategy_->count(*o.space);
+  if (strategy_->choosesStates()) {
+    summary_->statesTried += o.restrictions;
+    double states = o.space->log10States();
+    if (states > exponent_) {
+      top_ *= std::pow(10.0, exponent_ - states);
+      exponent_ = states;
+    }
+    top_ += std::pow(10.0, states - exponent_);
+  }
+  proceed(o);
+  return {};
+}
+
+// Rounds, one after the other, until one has to wait for runs or nothing is left.
+void Search::proceed(OpenSpace& s) {
+  while (collect(s), s.collected == s.tasks.size()) {
+    endRound(s);
+    if (!nextRound(s)) {
+      s.finished = true;
+      return;
+    }
+    for (std::size_t i = 0; i < s.tasks.size(); ++i) advance(s, i);
+  }
+}
+
+void Search::endRound(OpenSpace& s) {
+  std::size_t known = s.decisions.size();
+  for (const Task& t : s.tasks) s.decisions.insert(t.found.decisions.begin(), t.found.decisions.end());
+  for (Task& t : s.tasks) {
+    if (s.decisions.size() > known && !t.found.leftOut.empty()) {
+      // What was taken for pieces may have been decisions. All of the way is known now.
+      t.found = {};
+      t.state = t.begin;
+      Target end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.decisions, t.state, t.found);
+      assert(end == t.end);
+    }
+    for (WalkState& b : t.found.branches) s.branches.push_back(std::move(b));
+    for (const auto& [key, out] : t.found.leftOut) {
+      LeftOut& all = s.leftOut[key];
+      all.lines = std::max(all.lines, out.lines);
+      all.branches += out.branches;
+    }
+    s.cut.insert(t.found.cut.begin(), t.found.cut.end());
+    if (t.state.choices != nullptr) s.choices.push_back(t.state.choices);
+  }
+  s.tasks.clear();
+  s.collected = 0;
+}
+
+bool Search::nextRound(OpenSpace& s) {
+  auto begin = [&](WalkState state) {
+    s.tasks.emplace_back();
+    s.tasks.back().begin = state;
+    s.tasks.back().state = std::move(state);
+  };
+  auto add = [&](Restriction r) {
+    WalkState state;
+    state.restriction = std::make_shared<Restriction>(std::move(r));
+    begin(std::move(state));
+  };
+  if (s.nextRestriction < s.restrictions) {
+    std::uint64_t end = std::min(s.restrictions, s.nextRestriction + kRound);
+    for (; s.nextRestriction < end; ++s.nextRestriction) add(strategy_->restriction(*s.space, s.nextRestriction));
+    return true;
+  }
+  if (s.branches.empty()) return false;
+  if (s.leaves.size() + s.branches.size() <= options_->budget) {
+    for (WalkState& state : s.branches) begin(std::move(state));
+    s.branches.clear();
+    return true;
+  }
+  s.overBudget = true;
+  s.branches.clear();
+  addFallback(s);
+  return true;
+}
+
+// Too many recoveries, and no pieces to explain it: of the lines that mattered so far all newest, each alone changed
+// from all oldest and from all newest, and a sample. All oldest was the first walk.
+void Search::addFallback(OpenSpace& s) {
+  std::set<WatchedNo> lines;
+  std::unordered_set<const Choice*> passed;
+  for (const auto& last : s.choices)
+    for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get())
+      lines.insert(c->line);
+  Restriction base = strategy_->restriction(*s.space, 0);
+  auto add = [&](Restriction r, Others others, std::uint64_t seed = 0) {
+    r.others = others;
+    r.seed = seed;
+    Task task;
+    task.begin.restriction = std::make_shared<Restriction>(std::move(r));
+    task.state = task.begin;
+    s.tasks.push_back(std::move(task));
+  };
+  add(base, Others::Newest);
+  for (WatchedNo w : lines) {
+    if (s.tasks.size() >= options_->budget) break;
+    add(with(base, w, s.space->line(w).newest), Others::Least);
+    add(with(base, w, 0), Others::Newest);
+  }
+  for (std::uint64_t i = 0; i < kSamplesOverBudget; ++i)
+    add(base, Others::Sampled, mix(options_->seed, s.space->identity(), i));
+}
+
+void Search::advance(OpenSpace& s, std::size_t number) {
+  Task& task = s.tasks[number];
+  task.end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.decisions, task.state, task.found);
+  if (!task.done()) claim({s.number, number}, {exploration_->treeNo(s.number), task.state.at});
+}
+
+void Search::claim(const Waiter& waiter, EdgeKey edge) {
+  Claim& c = claims_[edge];
+  if (!c.running) {
+    if (!c.waiters.empty()) queue_.erase({*c.waiters.begin(), edge});
+    c.waiters.insert(waiter);
+    queue_.insert({*c.waiters.begin(), edge});
+  } else {
+    c.waiters.insert(waiter);
+  }
+}
+
+// Takes the leaves of the round's tasks, in their order, as far as they are there.
+void Search::collect(OpenSpace& s) {
+  for (; s.collected < s.tasks.size() && s.tasks[s.collected].done(); ++s.collected) {
+    LeafNo leaf = s.tasks[s.collected].end.number();
+    if (s.seen.insert(leaf).second) s.leaves.push_back(leaf);
+  }
+}
+
+// --- all spaces in order ---
+
+// Takes what the space has found into the summary, as far as the bound on runs allows.
+void Search::count(OpenSpace& s) {
+  countedLeaves_.resize(exploration_->leaves.size());
+  for (; s.counted < s.leaves.size(); ++s.counted) {
+    LeafNo leaf = s.leaves[s.counted];
+    if (countedLeaves_[leaf]) continue;
+    const Leaf& l = exploration_->leaves[leaf];
+    if (!l.loaded) {
+      if (options_->maxRuns != 0 && summary_->newRuns == options_->maxRuns) {
+        full_ = true;
+        return;
+      }
+      ++summary_->newRuns;
+    }
+    countedLeaves_[leaf] = true;
+    ++summary_->runs;
+    summary_->queries += l.nodes;
+    summary_->diverged += l.diverged ? 1 : 0;
+    summary_->used |= l.used;
+    notes_.insert(l.notes.begin(), l.notes.end());
+  }
+}
+
+// Counts what the first open space has found, and closes it if it is finished; true if it did.
+bool Search::settle() {
+  auto it = open_.find(front_);
+  if (it == open_.end()) return false;
+  OpenSpace& s = it->second;
+  collect(s);
+  count(s);
+  // The next walk in order waits for a run, which would be one too many.
+  if (options_->maxRuns != 0 && summary_->newRuns == options_->maxRuns && !s.finished) full_ = true;
+  if (full_ || !s.finished) return false;
+  record(s);
+  memory_.leave();
+  open_.erase(it);
+  ++front_;
+  return true;
+}
+
+void Search::record(OpenSpace& s) {
+  SpaceInfo& info = exploration_->spaces[s.number];
+  info.leaves = s.leaves;
+  info.complete = s.finished && !s.overBudget && s.cut.empty();
+  summary_->completeSpaces += info.complete ? 1 : 0;
+  summary_->completePoints += info.complete && info.level == 1 ? 1 : 0;
+  summary_->runsPerSpaceAlone += s.leaves.size();
+  summary_->mostAtOneSpace = std::max<std::uint64_t>(summary_->mostAtOneSpace, s.leaves.size());
+  summary_->overBudget += s.overBudget ? 1 : 0;
+  summary_->cutLines += s.cut.size();
+  for (const auto& [key, out] : s.leftOut) {
+    ChecksumAssumption& a = assumptions_[key];
+    a.site = key.site;
+    a.annotated = key.annotated;
+    a.lines = std::max(a.lines, out.lines);
+    ++a.spaces;
+    a.branches += out.branches;
+  }
+}
+
+Result<void> Search::dispatch() {
+  while (!idle_.empty() && !queue_.empty()) {
+    auto [waiter, key] = *queue_.begin();
+    // Near the bound only those runs are made that may still come to be within it.
+    if (limited()) {
+      if (waiter.space != front_) break;
+      if (waiter.task >= open_.at(front_).collected + (options_->maxRuns - summary_->newRuns)) break;
+    }
+    queue_.erase(queue_.begin());
+    Claim& c = claims_[key];
+    c.running = true;
+    OpenSpace& s = open_.at(waiter.space);
+    c.request.ordinal = s.space->ordinal();
+    c.request.lines = walk_.memoryOf(exploration_->treeOf(s.number), *s.space, s.tasks[waiter.task].state);
+    c.request.traced = level_->traced;
+    unsigned worker = idle_.back();
+    if (auto ok = runner_->begin(worker, c.request); !ok) return ok;
+    idle_.pop_back();
+    running_[worker] = key;
+  }
+  return {};
+}
+
+// Waits for one run, adds it, and goes on with the walks that waited for it.
+Result<void> Search::finishOne(bool resume) {
+  auto ended = runner_->wait();
+  if (!ended) return tl::unexpected(ended.error());
+  auto& [worker, result] = *ended;
+  auto it = running_.find(worker);
+  if (it == running_.end()) return fail("a run ended that was not begun", ExitCode::Internal);
+  EdgeKey key = it->second;
+  running_.erase(it);
+  idle_.push_back(worker);
+  auto claimed = claims_.extract(key);
+  const Claim& c = claimed.mapped();
+  std::optional<Divergence> divergence;
+  auto leaf = exploration_->add(c.waiters.begin()->space, key.edge, c.request, std::move(result), divergence);
+  if (!leaf) return tl::unexpected(leaf.error());
+  ++made_;
+  // The first in the order of spaces, so that the same one is told however many workers there are.
+  if (divergence && (!summary_->divergence || divergence->space < summary_->divergence->space))
+    summary_->divergence = divergence;
+  if (!resume) return {};
+  for (const Waiter& w : c.waiters) {
+    OpenSpace& s = open_.at(w.space);
+    advance(s, w.task);
+    proceed(s);
+  }
+  return {};
+}
+
+Stop Search::bound() const {
+  if (full_) return Stop::MaxRuns;
+  if (options_->interrupt != nullptr && options_->interrupt->load()) return Stop::Interrupted;
+  if (options_->seconds > 0 && std::chrono::duration<double>(Clock::now() - start_).count() >= options_->seconds)
+    return Stop::Seconds;
+  return Stop::Finished;
+}
+
+void Search::report(bool last) {
+  if (!options_->progress) return;
+  Clock::time_point now = Clock::now();
+  if (!last && now - lastReport_ < kReportEvery) return;
+  lastReport_ = now;
+  Progress p;
+  p.level = level_->number;
+  p.spacesDone = front_ - level_->first;
+  p.spaces = level_->count;
+  p.runs = made_;
+  p.seconds = std::chrono::duration<double>(now - start_).count();
+  p.runsPerSecond = p.seconds > 0 ? static_cast<double>(made_) / p.seconds : 0;
+  options_->progress(p);
+}
+
+Result<Stop> Search::explore(const Level& level) {
+  level_ = &level;
+  next_ = front_ = level.first;
+  SpaceNo end = level.first + level.count;
+  Stop stop = Stop::Finished;
+  for (;;) {
+    // Open as many as the workers can use; what needs no run is closed at once.
+    for (bool moved = true; moved && stop == Stop::Finished;) {
+      moved = false;
+      while (next_ < end && open_.size() < kWindow && queue_.size() < idle_.size() && (!limited() || open_.empty())) {
+        if (auto ok = begin(next_++); !ok) return tl::unexpected(ok.error());
+        moved = true;
+        report(false);
+        if (stop = bound(); stop != Stop::Finished) break;
+        while (settle()) continue;
+      }
+      while (settle()) moved = true;
+      if (stop == Stop::Finished) stop = bound();
+    }
+    if (stop != Stop::Finished) break;
+    if (auto ok = dispatch(); !ok) return tl::unexpected(ok.error());
+    if (running_.empty()) break;
+    if (auto ok = finishOne(true); !ok) return tl::unexpected(ok.error());
+    report(false);
+  }
+  while (!running_.empty())
+    if (auto ok = finishOne(false); !ok) return tl::unexpected(ok.error());
+  assert(stop != Stop::Finished || open_.empty());
+  // What is known of the spaces that were not finished. Past the bound on runs that is the first one alone: what others
+  // have depends on how many workers there are.
+  for (auto& [number, s] : open_) {
+    if (stop == Stop::MaxRuns && number != front_) break;
+    count(s);
+    if (s.counted < s.leaves.size()) s.finished = false;
+    s.leaves.resize(s.counted);
+    record(s);
+  }
+  memory_.leave();
+  open_.clear();
+  claims_.clear();
+  queue_.clear();
+  summary_->walkedQueries = walk_.steps();
+  summary_->log10States = top_ == 0 ? 0 : exponent_ + std::log10(top_);
+  summary_->assumptions.clear();
+  for (const auto& [key, a] : assumptions_) summary_->assumptions.push_back(a);
+  summary_->notes.assign(notes_.begin(), notes_.end());
+  report(true);
+  return stop;
+}
+
+// --- one state ---
+
+Result<RunRequest> Search::request(SpaceNo s, Restriction restriction, bool traced) {
+  auto space = exploration_->open(s);
+  if (!space) return tl::unexpected(space.error());
+  WalkState state;
+  state.restriction = std::make_shared<Restriction>(std::move(restriction));
+  RunRequest request;
+  request.ordinal = (*space)->ordinal();
+  request.lines = walk_.memoryOf(exploration_->treeOf(s), **space, state);
+  request.traced = traced;
+  memory_.leave();
+  return request;
+}
+
+Result<std::optional<Divergence>> Search::compareWith(SpaceNo s, Restriction restriction, const RunResult& result) {
+  auto space = exploration_->open(s);
+  if (!space) return tl::unexpected(space.error());
+  WalkState state;
+  state.restriction = std::make_shared<Restriction>(std::move(restriction));
+  Walk::Found found;
+  walk_.advance(exploration_->treeOf(s), **space, {}, state, found);
+  memory_.leave();
+  return exploration_->compare(s, state.at, result);
+}
+
+Result<LeafNo> Search::leafOf(SpaceNo s, Restriction restriction) {
+  auto space = exploration_->open(s);
+  if (!space) return tl::unexpected(space.error());
+  WalkState state;
+  state.restriction = std::make_shared<Restriction>(std::move(restriction));
+  Walk::Found found;
+  Target end = walk_.advance(exploration_->treeOf(s), **space, {}, state, found);
+  if (!end.known()) {
+    RunRequest request;
+    request.ordinal = (*space)->ordinal();
+    request.lines = walk_.memoryOf(exploration_->treeOf(s), **space, state);
+    request.traced = exploration_->levelOf(s).traced;
+    memory_.leave();
+    if (auto ok = runner_->begin(0, request); !ok) return tl::unexpected(ok.error());
+    auto ended = runner_->wait();
+    if (!ended) return tl::unexpected(ended.error());
+    std::optional<Divergence> divergence;
+    auto leaf = exploration_->add(s, state.at, request, std::move(ended->second), divergence);
+    if (!leaf) return leaf;
+    ++summary_->runs;
+    ++summary_->newRuns;
+    if (divergence) {
+      ++summary_->diverged;
+      if (!summary_->divergence) summary_->divergence = divergence;
+    }
+    return leaf;
+  }
+  memory_.leave();
+  return end.number();
+}
+
+}  // namespace blackout

@@ -1,0 +1,131 @@
+// The search for the recoveries of one level: opens its spaces in order, walks them, makes the runs that are missing
+// and records which recoveries each space leads to.
+//
+// An edge that leads nowhere is claimed once, and all walks that need it wait, so each recovery is run once however
+// many spaces need it at the same time. A space is explored in rounds: first one walk per restriction, then the
+// branches that these found, then theirs; a round begins when the one before it has ended. So a space's recoveries are
+// found by the number of departures from what the walk prefers, and whether the next round fits the budget is known before
+// it is run. Results are taken space by space and round by round, whatever order the runs ended in.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "explore/exploration.h"
+#include "explore/walk.h"
+
+namespace blackout {
+
+class Search {
+ public:
+  // All must outlive it.
+  Search(Exploration& exploration, Runner& runner, const ExploreOptions& options, const Strategy& strategy,
+         ExplorationSummary& summary);
+
+  // Whether some space leads to the leaf: a run that was begun for a space past a bound is not told of.
+  bool counted(LeafNo leaf) const { return leaf < countedLeaves_.size() && countedLeaves_[leaf]; }
+
+  // Explores all spaces of the level. An error ends it with some runs still under way.
+  Result<Stop> explore(const Level& level);
+
+  // The recovery that one restriction leads to, which must leave one version of every line; made if it isn't known.
+  Result<LeafNo> leafOf(SpaceNo s, Restriction restriction);
+  // How a run of such a state differs from what is known of it.
+  Result<std::optional<Divergence>> compareWith(SpaceNo s, Restriction restriction, const RunResult& result);
+  // The memory of that state.
+  Result<RunRequest> request(SpaceNo s, Restriction restriction, bool traced);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Task {
+    WalkState begin;
+    WalkState state;
+    Walk::Found found;
+    Target end;
+    bool done() const { return end.isLeaf(); }
+  };
+  struct OpenSpace {
+    SpaceNo number = 0;
+    std::shared_ptr<const CrashSpace> space;
+    std::uint64_t restrictions = 0;
+    std::uint64_t nextRestriction = 0;
+    std::vector<Task> tasks;          // of the present round
+    std::size_t collected = 0;        // the first tasks, whose results are taken
+    std::vector<WalkState> branches;  // for the next round
+    Decisions decisions;              // as known when the round began
+    std::vector<LeafNo> leaves;
+    std::size_t counted = 0;  // the first leaves, which are in the summary
+    std::unordered_set<LeafNo> seen;
+    std::vector<std::shared_ptr<const Choice>> choices;  // of the walks so far
+    LeftOuts leftOut;
+    std::set<WatchedNo> cut;
+    bool overBudget = false;
+    bool finished = false;
+  };
+  // A walk that waits for an edge.
+  struct Waiter {
+    SpaceNo space = 0;
+    std::size_t task = 0;
+    auto operator<=>(const Waiter&) const = default;
+  };
+  // An edge of a tree of the level.
+  struct EdgeKey {
+    std::uint32_t tree = 0;
+    EdgeNo edge = 0;
+    auto operator<=>(const EdgeKey&) const = default;
+  };
+  struct Claim {
+    std::set<Waiter> waiters;
+    bool running = false;
+    RunRequest request;
+  };
+
+  Result<void> begin(SpaceNo s);
+  void proceed(OpenSpace& s);
+  void endRound(OpenSpace& s);
+  bool nextRound(OpenSpace& s);
+  void addFallback(OpenSpace& s);
+  void advance(OpenSpace& s, std::size_t task);
+  void claim(const Waiter& waiter, EdgeKey edge);
+  void collect(OpenSpace& s);
+  void count(OpenSpace& s);
+  bool settle();
+  void record(OpenSpace& s);
+  Result<void> dispatch();
+  Result<void> finishOne(bool resume);
+  Stop bound() const;
+  void report(bool last);
+  bool limited() const { return options_->maxRuns != 0 && made_ + running_.size() >= options_->maxRuns; }
+
+  Exploration* exploration_;
+  Runner* runner_;
+  const ExploreOptions* options_;
+  const Strategy* strategy_;
+  ExplorationSummary* summary_;
+  SpaceMemory memory_;
+  Walk walk_;
+  Clock::time_point start_;
+  Clock::time_point lastReport_;
+
+  // The level that is explored:
+  const Level* level_ = nullptr;
+  SpaceNo next_ = 0;   // to open
+  SpaceNo front_ = 0;  // all before it are recorded
+  std::map<SpaceNo, OpenSpace> open_;
+  std::map<EdgeKey, Claim> claims_;
+  std::set<std::pair<Waiter, EdgeKey>> queue_;  // claims that no worker has, by their first waiter
+  std::vector<unsigned> idle_;
+  std::map<unsigned, EdgeKey> running_;
+  std::vector<bool> countedLeaves_;
+  std::map<PieceKey, ChecksumAssumption> assumptions_;
+  std::set<std::string> notes_;
+  std::uint64_t made_ = 0;     // runs, whether or not a space has taken them
+  bool full_ = false;          // the bound on runs is reached
+  double exponent_ = 0, top_ = 0;  // the number of states is top * 10^exponent
+};
+
+}  // namespace blackout

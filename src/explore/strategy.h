@@ -1,0 +1,55 @@
+// Strategies: which of the states that a crash may leave are looked at. At each crash space a strategy proposes
+// restrictions, by number, so that nothing is stored and any of them can be asked for in any order. DESIGN.md, "The
+// one idea".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "events/error.h"
+#include "explore/crash_space.h"
+#include "explore/run.h"
+
+namespace blackout {
+
+// What lines take that a restriction does not name.
+enum class Others : std::uint8_t {
+  Free,     // any version: chosen when recovery observes it
+  Least,    // nothing more than guaranteed
+  Newest,   // everything persisted
+  Sampled,  // one version, by the restriction's seed
+};
+
+// Which versions are allowed: numbers in UncertainLine::versions, ascending, at least one.
+struct Restriction {
+  std::vector<std::pair<WatchedNo, std::vector<std::uint32_t>>> allowed;  // by line, ascending
+  Others others = Others::Free;
+  std::uint64_t seed = 0;  // for Others::Sampled
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::string_view name() const = 0;
+  // How many restrictions it has at a space; UINT64_MAX if more than fit.
+  virtual std::uint64_t count(const CrashSpace& space) const = 0;
+  virtual Restriction restriction(const CrashSpace& space, std::uint64_t number) const = 0;
+  // Whether its restrictions leave one version of every line, so that it makes sense to say how many of all states it looks at.
+  virtual bool choosesStates() const { return true; }
+  // 0, or how many restrictions over all spaces it agrees to; more are refused before anything is run.
+  virtual std::uint64_t bound() const { return 0; }
+};
+
+struct StrategyOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t samples = 16;        // sample: states per space
+  std::uint64_t states = 1U << 20;   // exhaustive: refuses above
+};
+
+// "lazy", "exhaustive", "two-plan", "all-in-place" or "sample".
+Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const StrategyOptions& options = {});
+
+}  // namespace blackout

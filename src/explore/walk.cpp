@@ -1,0 +1,289 @@
+#include "explore/walk.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <numeric>
+#include <utility>
+
+#include "explore/seeded.h"
+
+namespace blackout {
+
+namespace {
+
+bool contains(const std::vector<std::uint32_t>& versions, std::uint32_t v) {
+  return std::binary_search(versions.begin(), versions.end(), v);
+}
+
+}  // namespace
+
+Choice::~Choice() {
+  std::shared_ptr<const Choice> next = std::move(before);
+  while (next != nullptr && next.use_count() == 1) {
+    // Nobody else can see it, so it may be taken apart.
+    auto& dying = const_cast<Choice&>(*next);
+    std::shared_ptr<const Choice> after = std::move(dying.before);
+    next = std::move(after);
+  }
+}
+
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, WatchedNo w, const UncertainLine& line) {
+  auto it = std::lower_bound(restriction.allowed.begin(), restriction.allowed.end(), w,
+                             [](const auto& a, WatchedNo b) { return a.first < b; });
+  if (it != restriction.allowed.end() && it->first == w) return it->second;
+  switch (restriction.others) {
+    case Others::Free:
+      break;
+    case Others::Least:
+      return {0};
+    case Others::Newest:
+      return {line.newest};
+    case Others::Sampled:
+      return {static_cast<std::uint32_t>(mix(restriction.seed, w) % line.versions.size())};
+  }
+  std::vector<std::uint32_t> all(line.versions.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
+}
+
+void Pieces::begin(const Query& q, std::uint64_t seed) {
+  active_ = q.group != 0 || q.site != 0;
+  group_ = q.group;
+  site_ = q.site;
+  seed_ = mix(seed, q.subject, q.mask, q.group);
+  lines_.clear();
+  notOldest_ = notNewest_ = 0;
+  alive_ = (1U << kSamples) - 1;
+}
+
+const Pieces::Line* Pieces::find(WatchedNo w) const {
+  auto it = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.line == w; });
+  return it == lines_.end() ? nullptr : &*it;
+}
+
+std::uint32_t Pieces::pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const {
+  return left[mix(seed_, sample, w) % left.size()];
+}
+
+void Pieces::join(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
+  if (!active_ || find(w) != nullptr) return;
+  Line line;
+  line.line = w;
+  line.oldest = left.front();
+  line.newest = contains(left, of.newest) ? of.newest : left.back();
+  for (std::size_t i = 0; i < kSamples; ++i) line.picks[i] = pick(i, w, left);
+  lines_.push_back(line);
+}
+
+bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const {
+  if (!active_ || lines_.size() <= kExact) return true;
+  const Line& line = *find(w);
+  auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
+  if (notNewest_ + leaves(line.atNewest, contains(versions, line.newest)) <= 1) return true;
+  if (notOldest_ + leaves(line.atOldest, contains(versions, line.oldest)) <= 1) return true;
+  for (std::size_t i = 0; i < kSamples; ++i)
+    if ((alive_ >> i & 1) != 0 && contains(versions, line.picks[i])) return true;
+  return false;
+}
+
+void Pieces::choose(WatchedNo w, const std::vector<std::uint32_t>& versions) {
+  if (!active_) return;
+  Line& line = const_cast<Line&>(*find(w));
+  if (line.atNewest && !contains(versions, line.newest)) {
+    line.atNewest = false;
+    ++notNewest_;
+  }
+  if (line.atOldest && !contains(versions, line.oldest)) {
+    line.atOldest = false;
+    ++notOldest_;
+  }
+  for (std::size_t i = 0; i < kSamples; ++i)
+    if (!contains(versions, line.picks[i])) alive_ &= ~(1U << i);
+}
+
+std::uint32_t Pieces::favoured(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const {
+  if (!favoursOthers()) return left.front();
+  const Line* line = find(w);
+  if (notNewest_ <= 1) {
+    std::uint32_t newest = line != nullptr ? line->newest : of.newest;
+    return contains(left, newest) ? newest : left.back();
+  }
+  if (alive_ == 0) return left.front();
+  auto sample = static_cast<std::size_t>(std::countr_zero(alive_));
+  std::uint32_t picked = line != nullptr ? line->picks[sample] : pick(sample, w, left);
+  return contains(left, picked) ? picked : left.front();
+}
+
+Walk::Touched& Walk::touch(WatchedNo w, const Restriction& restriction) {
+  if (std::uint32_t place = places_[w]; place != 0) return touched_[place - 1];
+  const UncertainLine& of = memory_->line(w);
+  touched_.push_back({w, &of, allowedVersions(restriction, w, of)});
+  places_[w] = static_cast<std::uint32_t>(touched_.size());
+  return touched_.back();
+}
+
+void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkState& state) {
+  memory_->enter(space);
+  places_.resize(memory_->lines());
+  spaceSeed_ = mix(seed_, space.identity());
+  std::vector<const Choice*> choices;
+  for (const Choice* c = state.choices.get(); c != nullptr; c = c->before.get()) choices.push_back(c);
+  // What came before the present run of pieces only leaves its versions.
+  std::size_t pieces = 0;
+  if (state.inPieces)
+    while (!choices[pieces++]->startsPieces) continue;
+  for (std::size_t i = choices.size(); i-- > 0;) {
+    const Choice& c = *choices[i];
+    Touched& line = touch(c.line, *state.restriction);
+    if (i < pieces) {
+      if (c.startsPieces) pieces_.begin(tree.query(c.node), spaceSeed_);
+      pieces_.join(c.line, *c.of, line.left);
+      pieces_.choose(c.line, c.left);
+    }
+    line.left = c.left;
+  }
+}
+
+void Walk::unload() {
+  for (const Touched& t : touched_) places_[t.line] = 0;
+  touched_.clear();
+  pieces_.end();
+}
+
+// The versions that are left, by what they answer; classes are in the order of their first versions.
+void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
+  classCount_ = 0;
+  const auto& versions = line.of->versions;
+  for (std::uint32_t v : line.left) {
+    std::size_t c = 0;
+    while (c < classCount_ && !tree.same(n, versions[classes_[c].front()].bytes, versions[v].bytes)) ++c;
+    if (c == classCount_) {
+      if (classes_.size() == classCount_) classes_.emplace_back();
+      classes_[classCount_++].clear();
+    }
+    classes_[c].push_back(v);
+  }
+}
+
+// What comes next: a query or the end. After a choice that was not the first one it shows whether that was a decision; and
+// a run of pieces that one instruction reads ends with a decision or with another instruction's query.
+void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
+  EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
+  if (!pieces_.active() || pieces_.annotated()) return;
+  bool ends = next.isLeaf() || tree.site(next.number()) != pieces_.site();
+  if (sibling != WalkState::kNoSibling) {
+    Target other = tree.target(sibling);
+    bool same = other.known() && other.isLeaf() == next.isLeaf() &&
+                (next.isLeaf() || tree.sameQuestion(other.number(), next.number()));
+    if (!same) {
+      NodeNo n = state.choices->node;
+      found.decisions.emplace(tree.subject(n), tree.mask(n));
+      ends = true;
+    }
+  }
+  if (!ends) return;
+  pieces_.end();
+  state.inPieces = false;
+}
+
+void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found) {
+  WatchedNo w = tree.subject(n);
+  Touched& line = touch(w, *state.restriction);
+  const auto& versions = line.of->versions;
+  if (!line.of->complete && (found.cut.empty() || found.cut.back() != w)) found.cut.push_back(w);
+  partition(tree, n, line);
+  if (classCount_ == 1) {
+    state.at = tree.edge(n, versions[line.left.front()].bytes);
+    return;
+  }
+  Query q = tree.query(n);
+  bool starts = !pieces_.belongs(q);
+  if (starts) pieces_.begin(q, spaceSeed_);
+  if (!pieces_.annotated() && decisions.count({w, q.mask}) != 0) pieces_.end();
+  pieces_.join(w, *line.of, line.left);
+  std::uint32_t favoured = pieces_.favoured(w, *line.of, line.left);
+  std::size_t taken = 0;
+  while (!contains(classes_[taken], favoured)) ++taken;
+  EdgeNo way = tree.edge(n, versions[favoured].bytes);
+
+  auto choice = [&](std::size_t c) {
+    auto made = std::make_shared<Choice>();
+    made->before = state.choices;
+    made->node = n;
+    made->line = w;
+    made->of = line.of;
+    made->left = classes_[c];
+    made->startsPieces = starts;
+    return made;
+  };
+  for (std::size_t c = 0; c < classCount_; ++c) {
+    if (c == taken) continue;
+    if (!pieces_.allows(w, classes_[c])) {
+      LeftOut& out = found.leftOut[{pieces_.site(), pieces_.annotated()}];
+      out.lines = std::max(out.lines, pieces_.lines());
+      ++out.branches;
+      continue;
+    }
+    WalkState branch;
+    branch.at = tree.edge(n, versions[classes_[c].front()].bytes);
+    branch.choices = choice(c);
+    branch.restriction = state.restriction;
+    branch.inPieces = pieces_.active();
+    branch.sibling = way;
+    found.branches.push_back(std::move(branch));
+  }
+  state.choices = choice(taken);
+  state.inPieces = pieces_.active();
+  pieces_.choose(w, classes_[taken]);
+  line.left = classes_[taken];
+  state.at = way;
+}
+
+Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decisions& decisions, WalkState& state,
+                     Found& found) {
+  load(tree, space, state);
+  Target t = tree.target(state.at);
+  for (; t.known(); t = tree.target(state.at)) {
+    if (pieces_.active() || state.sibling != WalkState::kNoSibling) follow(tree, t, state, found);
+    if (t.isLeaf()) break;
+    NodeNo n = t.number();
+    ++steps_;
+    std::uint32_t subject = tree.subject(n);
+    if (tree.kind(n) != QueryKind::Bytes)
+      state.at = tree.edge(n, memory_->number(tree.kind(n), subject, tree.mask(n)));
+    else if (!memory_->uncertain(subject))
+      state.at = tree.edge(n, memory_->least(subject));
+    else
+      observe(tree, n, decisions, state, found);
+  }
+  unload();
+  return t;
+}
+
+std::vector<std::pair<WatchedNo, LineBytes>> Walk::memoryOf(const RecoveryTree& tree, const CrashSpace& space,
+                                                            const WalkState& state) {
+  load(tree, space, state);
+  std::vector<WatchedNo> lines;
+  for (const Touched& t : touched_) lines.push_back(t.line);
+  for (const auto& [w, versions] : state.restriction->allowed) lines.push_back(w);
+  for (const auto& [w, line] : space.changedSinceFirst()) lines.push_back(w);
+  Others others = state.restriction->others;
+  if (others == Others::Newest || others == Others::Sampled || pieces_.favoursOthers())
+    lines.insert(lines.end(), space.uncertain().begin(), space.uncertain().end());
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::vector<std::pair<WatchedNo, LineBytes>> out;
+  const Baseline& baseline = space.first().baseline();
+  for (WatchedNo w : lines) {
+    const UncertainLine& of = space.line(w);
+    std::vector<std::uint32_t> left =
+        places_[w] != 0 ? touched_[places_[w] - 1].left : allowedVersions(*state.restriction, w, of);
+    const LineBytes& bytes = of.versions[pieces_.favoured(w, of, left)].bytes;
+    if (bytes != baseline.least(space.ordinal(), w)) out.emplace_back(w, bytes);
+  }
+  unload();
+  return out;
+}
+
+}  // namespace blackout

@@ -1,0 +1,167 @@
+// Walks: the way of one recovery through the tree as seen from a crash space. A walk keeps for each uncertain line the
+// versions that agree with everything observed so far, which is a set and no interval. Where several answers are
+// possible it goes on with one of them and hands out the others as branches; it ends at a leaf or at an edge that leads
+// nowhere yet: a run to make.
+//
+// A walk also recognises pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum
+// range, or one instruction with no other observation and no decision between them. A decision is a question whose answer
+// changed what was asked next. Once such a run of pieces spans three uncertain lines, only some combinations are branches: all
+// lines but one at their newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its
+// size, not the product of its pieces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "explore/crash_space.h"
+#include "explore/recovery_tree.h"
+#include "explore/strategy.h"
+
+namespace blackout {
+
+// A choice on the way of a walk: which versions of a line are left after it. Shared by all walks that made it.
+struct Choice {
+  std::shared_ptr<const Choice> before;
+  NodeNo node = 0;
+  WatchedNo line = 0;
+  const UncertainLine* of = nullptr;
+  std::vector<std::uint32_t> left;  // versions, ascending
+  bool startsPieces = false;        // the pieces begin with this one
+
+  Choice() = default;
+  Choice(const Choice&) = delete;
+  Choice& operator=(const Choice&) = delete;
+  ~Choice();  // without recursion: the list may be long
+};
+
+// Where a walk stands. A plain value: it can be kept and gone on with.
+struct WalkState {
+  EdgeNo at = RecoveryTree::kRoot;
+  std::shared_ptr<const Choice> choices;
+  std::shared_ptr<const Restriction> restriction;
+  bool inPieces = false;  // the last choice was a piece, and nothing has ended the run of pieces since
+  // If the last choice was not the first one: the edge of that, to compare what was asked next.
+  EdgeNo sibling = kNoSibling;
+  static constexpr EdgeNo kNoSibling = UINT32_MAX;
+};
+
+// Questions that are known to be decisions: lines and masks.
+using Decisions = std::set<std::pair<WatchedNo, std::uint64_t>>;
+
+// Branches that were not handed out, by what the pieces were read with.
+struct PieceKey {
+  std::uint64_t site = 0;
+  bool annotated = false;
+  auto operator<=>(const PieceKey&) const = default;
+};
+struct LeftOut {
+  std::uint32_t lines = 0;  // the most of one run of pieces
+  std::uint64_t branches = 0;
+};
+using LeftOuts = std::map<PieceKey, LeftOut>;
+
+// Observations of a line that belong to a run of pieces.
+class Pieces {
+ public:
+  static constexpr std::size_t kSamples = 8;
+  static constexpr std::size_t kExact = 2;  // as many lines are explored exactly
+
+  bool active() const { return active_; }
+  void end() { active_ = false; }
+  // Begins with a query; not active if the query can't begin one.
+  void begin(const Query& q, std::uint64_t seed);
+  bool belongs(const Query& q) const {
+    return active_ && (group_ != 0 || q.group != 0 ? group_ == q.group : site_ == q.site);
+  }
+  std::uint64_t site() const { return site_; }
+  bool annotated() const { return group_ != 0; }
+  std::uint32_t lines() const { return static_cast<std::uint32_t>(lines_.size()); }
+
+  // The line is about to be observed with these versions left.
+  void join(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left);
+  // Whether a class of versions of a joined line is worth a branch.
+  bool allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const;
+  void choose(WatchedNo w, const std::vector<std::uint32_t>& versions);
+  // The version of `left` with which a walk goes on: what leads to a combination that is wanted.
+  std::uint32_t favoured(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const;
+  // Whether `favoured` may be something else than the first for lines that have not joined.
+  bool favoursOthers() const { return active_ && notOldest_ > 1; }
+
+ private:
+  struct Line {
+    WatchedNo line = 0;
+    std::uint32_t oldest = 0;
+    std::uint32_t newest = 0;
+    bool atOldest = true;
+    bool atNewest = true;
+    std::array<std::uint32_t, kSamples> picks{};
+  };
+  const Line* find(WatchedNo w) const;
+  std::uint32_t pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const;
+
+  bool active_ = false;
+  std::uint32_t group_ = 0;
+  std::uint64_t site_ = 0;
+  std::uint64_t seed_ = 0;
+  std::vector<Line> lines_;
+  std::uint32_t notOldest_ = 0;
+  std::uint32_t notNewest_ = 0;
+  std::uint32_t alive_ = 0;  // samples that agree with all choices so far, as bits
+};
+
+class Walk {
+ public:
+  // The memory must outlive it.
+  Walk(SpaceMemory& memory, std::uint64_t seed) : memory_(&memory), seed_(seed) {}
+
+  struct Found {
+    std::vector<WalkState> branches;
+    LeftOuts leftOut;
+    std::vector<WatchedNo> cut;  // observed lines with more versions than are enumerated
+    Decisions decisions;         // that showed on the way
+  };
+  // Goes on to a leaf or to an edge that leads nowhere; `state` stands there then.
+  Target advance(RecoveryTree& tree, const CrashSpace& space, const Decisions& decisions, WalkState& state,
+                 Found& found);
+
+  // The memory of a run that takes the state's edge: the lines that differ from the baseline's least version.
+  std::vector<std::pair<WatchedNo, LineBytes>> memoryOf(const RecoveryTree& tree, const CrashSpace& space,
+                                                        const WalkState& state);
+
+  // Queries that were answered from trees so far.
+  std::uint64_t steps() const { return steps_; }
+
+ private:
+  struct Touched {
+    WatchedNo line = 0;
+    const UncertainLine* of = nullptr;
+    std::vector<std::uint32_t> left;
+  };
+  void load(const RecoveryTree& tree, const CrashSpace& space, const WalkState& state);
+  void unload();
+  Touched& touch(WatchedNo w, const Restriction& restriction);
+  void partition(const RecoveryTree& tree, NodeNo n, const Touched& line);
+  void follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found);
+  void observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found);
+
+  SpaceMemory* memory_;
+  std::uint64_t seed_;
+  std::uint64_t steps_ = 0;
+  // The walk that is loaded:
+  std::uint64_t spaceSeed_ = 0;
+  std::vector<Touched> touched_;
+  std::vector<std::uint32_t> places_;  // by line: place in touched_ + 1, or 0
+  Pieces pieces_;
+  std::vector<std::vector<std::uint32_t>> classes_;  // scratch: of one observation
+  std::size_t classCount_ = 0;
+};
+
+// The versions of a line that a restriction allows at first.
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, WatchedNo w, const UncertainLine& line);
+
+}  // namespace blackout

@@ -1,0 +1,142 @@
+// D of DESIGN.md: every byte that can differ between the crashes that are explored, and the pool
+// paths and operations that a recovery may ask about. The same for all points; lines keep their
+// numbers when a later level adds more.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "explore/run.h"
+#include "model/index.h"
+
+namespace blackout {
+
+class Watched {
+ public:
+  // All bytes that the trace stores or zeroes, all paths that its files had, all its operations.
+  static Watched of(const Index& index);
+
+  // Adds bytes of a line (by mask); returns its number.
+  WatchedNo add(LineNo line, std::uint64_t mask);
+
+  WatchedNo count() const { return static_cast<WatchedNo>(lines_.size()); }
+  LineNo line(WatchedNo w) const { return lines_[w]; }
+  std::uint64_t mask(WatchedNo w) const { return masks_[w]; }
+  static constexpr WatchedNo kNone = UINT32_MAX;
+  WatchedNo find(LineNo line) const;
+
+  // Whether what the query asks for is watched, all of it.
+  bool has(const Query& q) const;
+
+  std::span<const std::string> paths() const { return paths_; }
+  std::uint32_t operations() const { return operations_; }
+
+ private:
+  std::vector<LineNo> lines_;
+  std::vector<std::uint64_t> masks_;
+  std::unordered_map<LineNo, WatchedNo> numbers_;
+  std::vector<std::string> paths_;  // ascending
+  std::uint32_t operations_ = 0;
+};
+
+// The answer to a Path query: which file of the trace has the path, and its size.
+struct PathState {
+  FileNo file = 0;  // 0: none
+  std::uint64_t size = 0;
+  auto operator<=>(const PathState&) const = default;
+};
+
+// Number of a row of the baseline.
+using RowNo = std::uint32_t;
+
+// The points that are explored, in order, with what is settled at each: the content of every watched
+// line's least version, the files, the operations. A point's number in this order is its ordinal.
+//
+// Kept as rows: one for a line and a stretch of ordinals in which nothing about the line changes. So what
+// differs between two ordinals are the rows that begin between them, and memory grows with the changes, not with
+// points times lines.
+class Baseline {
+ public:
+  // `points` ascending, at least one. All must outlive it. Lines that are added to `watched` later have the same
+  // content at every point: nothing before the first crash stored to them.
+  Baseline(const Index& index, const Watched& watched, std::vector<EventNo> points);
+
+  const Index& index() const { return *index_; }
+  const Watched& watched() const { return *watched_; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(points_.size()); }
+  EventNo point(std::uint32_t ordinal) const { return points_[ordinal]; }
+  std::span<const EventNo> points() const { return points_; }
+
+  LineBytes least(std::uint32_t ordinal, WatchedNo w) const;
+  // Lines whose least content may differ between two ordinals, ascending, each once.
+  std::vector<WatchedNo> changed(std::uint32_t from, std::uint32_t to) const;
+  // Lines with more than one version at the point, ascending.
+  std::vector<WatchedNo> uncertain(std::uint32_t ordinal) const;
+  LineVersions versions(std::uint32_t ordinal, WatchedNo w) const;
+
+  PathState pathState(std::uint32_t ordinal, std::uint32_t path) const;
+  // 0: not begun, 1: begun, 2: ended.
+  std::uint32_t opState(std::uint32_t ordinal, std::uint32_t operation) const;
+
+  // --- rows ---
+  struct Row {
+    WatchedNo line = 0;
+    std::uint32_t ordinal = 0;    // the first at which it holds
+    RowNo previous = kNoRow;      // the line's row before it
+    std::uint32_t content = 0;    // of the least version
+    std::uint32_t firstOpen = 0;  // stores of the line below this number are guaranteed
+    bool uncertain = false;
+  };
+  static constexpr RowNo kNoRow = UINT32_MAX;
+  RowNo rowCount() const { return static_cast<RowNo>(rows_.size()); }
+  const Row& row(RowNo r) const { return rows_[r]; }
+  // Rows that begin at the ordinal: [firstRow(o), firstRow(o + 1)). At ordinal 0 all rowLines() lines have one.
+  RowNo firstRow(std::uint32_t ordinal) const { return firstRows_[ordinal]; }
+  WatchedNo rowLines() const { return rowLines_; }
+  // The row of a line below rowLines().
+  RowNo rowAt(std::uint32_t ordinal, WatchedNo w) const;
+  const LineBytes& contentOf(RowNo r) const { return contents_[rows_[r].content]; }
+  LineVersions versions(RowNo r) const;
+  // The content with everything persisted.
+  LineBytes newest(RowNo r) const;
+  // What a line holds that was added later.
+  LineBytes addedContent(WatchedNo w) const;
+
+ private:
+  void addRow(std::uint32_t ordinal, WatchedNo w, const LineBytes& least, std::vector<RowNo>& current);
+  bool differs(LineId id, std::uint32_t firstOpen, EventNo at, const LineBytes& least) const;
+  void findPaths();
+  void findOperations();
+  void findCheckpoints();
+
+  const Index* index_;
+  const Watched* watched_;
+  std::vector<EventNo> points_;
+  WatchedNo rowLines_;
+  std::vector<Row> rows_;  // by ordinal, then by line
+  std::vector<RowNo> firstRows_;
+  std::vector<LineBytes> contents_;
+  // The rows of line l, by ordinal: byLine_[lineRows_[l] .. lineRows_[l + 1]).
+  std::vector<RowNo> byLine_;
+  std::vector<std::uint32_t> lineRows_;
+  // Uncertain lines at some ordinals, so that those of any ordinal are near.
+  struct Checkpoint {
+    std::uint32_t ordinal;
+    std::vector<WatchedNo> lines;  // ascending
+  };
+  std::vector<Checkpoint> checkpoints_;
+  struct PathRow {
+    std::uint32_t ordinal;
+    PathState state;
+  };
+  std::vector<std::vector<PathRow>> paths_;  // by path
+  struct Operation {
+    EventNo begin;
+    EventNo end;  // kNever: it did not end
+  };
+  std::vector<Operation> operations_;
+};
+
+}  // namespace blackout

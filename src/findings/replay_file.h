@@ -1,0 +1,60 @@
+// A finding as a file that stands alone: what the crash left, the command that restarts on it, and
+// what came of that. What the crash left is the beginning of a trace (its files with their content, where
+// they are mapped, which operations had ended; crash_trace.h), so that a replay is an ordinary recovery run at the
+// only point of that trace, and there is no second representation of memory.
+//
+//   magic (8 bytes) · version · reserved (4 each) · size of the body · XXH3-64 of the body · the body, by zstd
+//
+// Reading checks the sum and bounds everything: a file from a stranger is refused in a sentence or
+// read without a fault.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explore/private_pools.h"
+#include "explore/run.h"
+#include "findings/finding.h"
+
+namespace blackout {
+
+struct ReplayFile {
+  std::string blackout;               // the version that wrote it
+  std::vector<std::string> command;   // the restart's
+  std::string folder;                 // in which it runs
+  std::vector<PoolPattern> pools;     // which paths are pools
+  std::string input;                  // its standard input
+  std::string model;                  // as --model takes it
+  std::string trace;                  // a sealed one: what the crash left
+  EventNo at = 0;                     // the point in it
+  std::uint64_t stepLimit = 0;        // of a hang
+  std::uint32_t seconds = 0;          // wall clock
+  std::string words;                  // for the runtime (events/options.def)
+  bool exitCodeCounts = false;
+  Outcome expected;
+  std::string finding;  // JSON, as in the report
+  bool operator==(const ReplayFile&) const = default;
+};
+
+// A finding with the file that replays it, which is still without the finding's JSON.
+struct ReplayableFinding {
+  Finding finding;
+  ReplayFile replay;
+};
+
+std::string encodeReplay(const ReplayFile& file);
+// `name` is what the complaint calls it.
+Result<ReplayFile> decodeReplay(std::string_view bytes, const std::string& name);
+
+Result<ReplayFile> openReplay(const std::string& path);
+
+// The largest body that is read: pools are sparse, so that only a damaged or hostile file comes near.
+constexpr std::uint64_t kMaxReplayBody = std::uint64_t{4} << 30;
+
+// Header, sum and compression around a body: what is left of the file's form. Apart for the fuzzer, which could
+// not guess a sum.
+std::string packReplay(std::string_view body);
+
+}  // namespace blackout

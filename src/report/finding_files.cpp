@@ -1,0 +1,64 @@
+#include "report/finding_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "report/json.h"
+#include "report/output_file.h"
+
+namespace fs = std::filesystem;
+
+namespace blackout {
+
+Result<void> checkFindingsFolder(const std::string& folder, const std::string& option) {
+  auto refuse = [&](std::string_view why) {
+    return fail(fmt::format("{} {}: can't be written: {}; name another folder", option, folder, why));
+  };
+  if (folder.empty()) return refuse("the name is empty");
+  std::error_code error;
+  fs::path at = folder;
+  if (fs::exists(at, error) && !fs::is_directory(at, error)) return refuse("it is no folder");
+  if (!fs::exists(at, error)) at = fs::absolute(at, error).lexically_normal();
+  while (!fs::exists(at, error) && at.has_parent_path() && at != at.parent_path()) at = at.parent_path();
+  if (!fs::is_directory(at, error)) return refuse(fmt::format("{} is no folder", at.string()));
+  if (access(at.c_str(), W_OK | X_OK) != 0) return refuse(std::strerror(errno));
+  return {};
+}
+
+Result<void> saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder) {
+  unsigned number = 0;
+  for (Finding& finding : report.findings) {
+    // A crash state belongs to one finding.
+    auto found = std::find_if(replayable.begin(), replayable.end(), [&](const ReplayableFinding& r) {
+      return r.finding.kind == finding.kind && r.finding.crashState == finding.crashState && finding.crashState;
+    });
+    if (found == replayable.end()) continue;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    std::string path = (fs::path(folder) / fmt::format("finding-{}.blackout", ++number)).string();
+    finding.replay = path;
+    ReplayFile file = found->replay;
+    file.blackout = BLACKOUT_VERSION;
+    file.finding = renderJson(finding);
+    std::string bytes = encodeReplay(file);
+    if (fs::exists(path, error)) {
+      std::ifstream in(path, std::ios::binary);
+      if (std::string(std::istreambuf_iterator<char>(in), {}) == bytes) continue;
+      fs::rename(path, path + "~", error);
+      report.notes.push_back(fmt::format("{} was there before, with another finding: that one is now {}~.", path, path));
+    }
+    auto out = OutputFile::prepare(path, "--findings");
+    if (!out) return tl::unexpected(out.error());
+    if (auto ok = out->write(bytes); !ok) return ok;
+  }
+  return {};
+}
+
+}  // namespace blackout

@@ -1,0 +1,102 @@
+// Sockets of a recovery run: one with a path is among the run's own files, one without (the "abstract" names) has
+// the worker's number in its name, and internet sockets are in a network of the run's own. So what it listens on is
+// there for itself and its children, and for nobody else.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "runtime/namespaces.h"
+#include "runtime/overlay.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+constexpr socklen_t kHead = offsetof(sockaddr_un, sun_path);
+
+// The address that a call takes instead. A path too long for an address is reached through its folder.
+class Address {
+ public:
+  Address(const sockaddr* given, socklen_t size, Use use) : address(given), size(size) {
+    if (!recording() || given == nullptr || size <= kHead || given->sa_family != AF_UNIX) return;
+    const auto* local = reinterpret_cast<const sockaddr_un*>(given);
+    size_t length = size - kHead;
+    if (local->sun_path[0] == '\0')
+      abstractName(*local, length);
+    else
+      pathName(*local, length, use);
+  }
+  ~Address() {
+    if (folder_ >= 0) syscall(SYS_close, folder_);
+  }
+  Address(const Address&) = delete;
+  Address& operator=(const Address&) = delete;
+
+  const sockaddr* address;
+  socklen_t size;
+
+ private:
+  void take(socklen_t length) {
+    made_.sun_family = AF_UNIX;
+    address = reinterpret_cast<const sockaddr*>(&made_);
+    size = kHead + length;
+  }
+  void abstractName(const sockaddr_un& local, size_t length) {
+    if (!recovering()) return;
+    char mark[16];
+    int n = snprintf(mark, sizeof mark, "#%u", worker->number);
+    if (length + size_t(n) > sizeof made_.sun_path) return;
+    memcpy(made_.sun_path, local.sun_path, length);
+    memcpy(made_.sun_path + length, mark, size_t(n));
+    take(socklen_t(length) + socklen_t(n));
+  }
+  void pathName(const sockaddr_un& local, size_t length, Use use) {
+    char path[sizeof local.sun_path + 1] = {};
+    memcpy(path, local.sun_path, length < sizeof local.sun_path ? length : sizeof local.sun_path);
+    char own[PATH_MAX];
+    if (!outside(AT_FDCWD, path, use, own)) return;
+    if (strlen(own) >= sizeof made_.sun_path) {
+      char* name = strrchr(own, '/');
+      *name++ = '\0';
+      folder_ = int(syscall(SYS_openat, AT_FDCWD, own, O_PATH | O_DIRECTORY | O_CLOEXEC));
+      snprintf(made_.sun_path, sizeof made_.sun_path, "/proc/self/fd/%d/%s", folder_, name);
+    } else {
+      strcpy(made_.sun_path, own);
+    }
+    take(socklen_t(strlen(made_.sun_path)) + 1);
+  }
+
+  sockaddr_un made_{};
+  int folder_ = -1;
+};
+
+}  // namespace
+
+BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
+  if (domain == AF_INET || domain == AF_INET6) ownNetwork();
+  return int(syscall(SYS_socket, domain, type, protocol));
+}
+BLACKOUT_EXPORT int bind(int fd, const struct sockaddr* address, socklen_t size) noexcept {
+  Address a(address, size, Use::MakeName);
+  return int(syscall(SYS_bind, fd, a.address, a.size));
+}
+BLACKOUT_EXPORT int connect(int fd, const struct sockaddr* address, socklen_t size) {
+  Address a(address, size, Use::Look);
+  return BLACKOUT_REAL(connect)(fd, a.address, a.size);
+}
+BLACKOUT_EXPORT ssize_t sendto(int fd, const void* bytes, size_t count, int flags, const struct sockaddr* address,
+                               socklen_t size) {
+  Address a(address, size, Use::Look);
+  return BLACKOUT_REAL(sendto)(fd, bytes, count, flags, a.address, a.size);
+}

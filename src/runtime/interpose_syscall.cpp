@@ -1,0 +1,61 @@
+// syscall(): programs older than libc's functions ask the kernel by number for what a recovery run pins. The runtime
+// itself means the kernel's own answer: its calls are linked to __wrap_syscall (-Wl,--wrap=syscall). Both are
+// declared with all six arguments, which is the same to a caller.
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/pinned.h"
+#include "runtime/real.h"
+
+using namespace blackout::rt;
+
+extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  long r;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(r)
+                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  if (r < 0 && r >= -4095) {
+    errno = int(-r);
+    return -1;
+  }
+  return r;
+}
+
+BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
+  if (__builtin_expect(!recovering(), 1)) return __wrap_syscall(number, a, b, c, d, e, f);
+  switch (number) {
+    case SYS_getpid:
+      return getpid();
+    case SYS_getppid:
+      return getppid();
+    case SYS_gettid:
+      return gettid();
+    case SYS_kill:
+      return kill(pid_t(a), int(b));
+    case SYS_tgkill:
+      return tgkill(pid_t(a), pid_t(b), int(c));
+    case SYS_tkill:
+      return tgkill(getpid(), pid_t(a), int(b));
+    case SYS_getrandom:
+      return getrandom(reinterpret_cast<void*>(a), size_t(b), unsigned(c));
+    case SYS_time:
+      return time(reinterpret_cast<time_t*>(a));
+    case SYS_gettimeofday:
+      return gettimeofday(reinterpret_cast<struct timeval*>(a), reinterpret_cast<void*>(b));
+    case SYS_clock_gettime:
+      return clock_gettime(clockid_t(a), reinterpret_cast<struct timespec*>(b));
+    default:
+      return __wrap_syscall(number, a, b, c, d, e, f);
+  }
+}

@@ -1,0 +1,248 @@
+// What a recovery run observes. A query is the first read of watched bytes that the run has neither read
+// nor written before; it goes to the worker's control block, where the tool finds it. Nothing is chosen
+// here: the memory already holds one crash state, and what else the read could have given is the tool's to know.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+blackout_worker* worker = nullptr;
+const blackout_plan* plan = nullptr;
+
+namespace {
+
+// Bytes that this run has read or written, per watched line. Zero pages until it does.
+uint64_t* seen = nullptr;
+constexpr size_t kMaxWatched = size_t{1} << 24;
+uint32_t groups = 0;
+uint32_t paths_[1024];  // asked already, a bit each: paths beyond are asked again, which is harmless
+// Questions about operations that were asked already: two bits each.
+uint8_t operations_[BLACKOUT_MAX_OPERATIONS / 4];
+
+// Ranges announced by blackout_checksum, the newest in a ring.
+struct Checksum {
+  uintptr_t begin;
+  uintptr_t end;
+  uint32_t group;
+};
+constexpr int kMaxChecksums = 16;
+Checksum checksums[kMaxChecksums];
+int checksumCount = 0;
+
+const uint8_t* planBytes() { return reinterpret_cast<const uint8_t*>(plan); }
+
+inline uint64_t maskOf(uint64_t from, uint64_t to) {  // bytes [from, to) of a line
+  uint64_t up = to >= 64 ? ~uint64_t{0} : (uint64_t{1} << to) - 1;
+  return up & ~((uint64_t{1} << from) - 1);
+}
+
+void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, const void* frame, uint32_t group) {
+  uint64_t n = __atomic_fetch_add(&worker->query_count, 1, __ATOMIC_RELAXED);
+  if (n >= BLACKOUT_MAX_QUERIES) endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 4 million observations", frame);
+  blackout_query& q = worker->queries[n];
+  q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, 0};
+  if (traced) {
+    Stack stack;
+    walkStack(stack, frame);
+    Scope scope;
+    if (!scope.nested) q.where = whereOf(site, stack);
+    q.event = uint32_t(header->committed / sizeof(blackout_event));
+  }
+}
+
+// Calls body(watched line, mask of its bytes) for the watched bytes of a file's range.
+template <class Body>
+inline void forEachWatched(const uint32_t* slots, uint64_t lines, uint64_t offset, uint64_t size, Body body) {
+  if (slots == nullptr || size == 0) return;
+  const auto* masks = reinterpret_cast<const uint64_t*>(planBytes() + plan->masks);
+  uint64_t end = offset + size;
+  for (uint64_t line = offset / 64; line * 64 < end && line < lines; ++line) {
+    uint32_t slot = slots[line];
+    if (__builtin_expect(slot == 0, 1)) continue;
+    uint64_t from = line * 64 < offset ? offset - line * 64 : 0;
+    uint64_t to = end - line * 64 < 64 ? end - line * 64 : 64;
+    uint64_t mask = maskOf(from, to) & masks[slot - 1];
+    if (mask != 0) body(slot - 1, mask);
+  }
+}
+
+// The bits of `mask` that were not seen, which are from now on.
+inline uint64_t see(uint32_t watched, uint64_t mask) {
+  uint64_t& s = seen[watched];
+  if ((mask & ~s) == 0) return 0;
+  uint64_t before = __libc_single_threaded != 0 ? s : __atomic_fetch_or(&s, mask, __ATOMIC_RELAXED);
+  s |= mask;
+  return mask & ~before;
+}
+
+}  // namespace
+
+const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
+  if (file >= plan->file_count) return nullptr;
+  const auto& f = reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file];
+  lines = f.lines;
+  return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
+}
+
+void mapPlan(const char* path) {
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  struct stat st;
+  if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) stop("the plan of a recovery can't be opened:", path, 3);
+  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, 0x300000000000ul, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
+  syscall(SYS_close, fd);
+  if (p == MAP_FAILED) stop("no address space for the plan of a recovery", nullptr, 3);
+  plan = static_cast<const blackout_plan*>(p);
+  if (plan->magic != BLACKOUT_PLAN_MAGIC || plan->version != BLACKOUT_RECOVERY_VERSION)
+    stop("the plan of a recovery is of another version of Blackout:", path, 3);
+}
+
+void mapSeen() {
+  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, 0x308000000000ul, kMaxWatched * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
+  if (p == MAP_FAILED) stop("no memory for a recovery run", nullptr, 3);
+  seen = static_cast<uint64_t*>(p);
+}
+
+uint32_t newGroup() { return __atomic_add_fetch(&groups, 1, __ATOMIC_RELAXED); }
+
+void observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group) {
+  step(frame);
+  auto a = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect(checksumCount != 0, 0)) {
+    for (const Checksum& c : checksums)
+      if (a >= c.begin && a < c.end) group = c.group;
+  }
+  auto look = [&](const Region& r, uintptr_t from, uintptr_t to) {
+    forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from, [&](uint32_t w, uint64_t mask) {
+      if (uint64_t fresh = see(w, mask)) log(BLACKOUT_QUERY_BYTES, w, fresh, site, frame, group);
+    });
+  };
+  const Region* r = findRegion(p);
+  if (__builtin_expect(r != nullptr && a + size <= r->end, 1)) {
+    // Most loads are inside one line, and most lines are not watched.
+    uint64_t offset = r->offset + (a - r->begin);
+    uint64_t line = offset / 64;
+    if (r->watched == nullptr || line >= r->watchedLines || (r->watched[line] == 0 && offset % 64 + size <= 64)) return;
+    return look(*r, a, a + size);
+  }
+  forEachRegion(a, a + size, look);
+}
+
+void overwrite(const void* p, size_t size) {
+  step(nullptr);
+  auto a = reinterpret_cast<uintptr_t>(p);
+  auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
+    forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
+                   [&](uint32_t w, uint64_t mask) { see(w, mask); });
+  };
+  const Region* r = findRegion(p);
+  if (__builtin_expect(r != nullptr && a + size <= r->end, 1)) return own(*r, a, a + size);
+  forEachRegion(a, a + size, own);
+}
+
+void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
+  uint64_t lines = 0;
+  const uint32_t* slots = watchedSlots(file, lines);
+  forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) {
+    if (uint64_t fresh = see(w, mask)) log(BLACKOUT_QUERY_BYTES, w, fresh, nullptr, BLACKOUT_FRAME(), 0);
+  });
+}
+
+void overwriteFile(uint32_t file, uint64_t offset, uint64_t size) {
+  uint64_t lines = 0;
+  const uint32_t* slots = watchedSlots(file, lines);
+  forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) { see(w, mask); });
+}
+
+static void askPath(uint32_t i) {
+  if (i < 32 * 1024 && (paths_[i / 32] >> (i % 32) & 1) != 0) return;
+  if (i < 32 * 1024) paths_[i / 32] |= 1u << (i % 32);
+  log(BLACKOUT_QUERY_PATH, i, 0, nullptr, BLACKOUT_FRAME(), 0);
+}
+
+void observePath(const char* canonicalPath) {
+  // Once the run has files of its own, it knows what it made of them.
+  if (ownsPools()) return;
+  const auto* offsets = reinterpret_cast<const uint32_t*>(planBytes() + plan->paths);
+  uint32_t low = 0, high = plan->path_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    int order = strcmp(reinterpret_cast<const char*>(planBytes() + offsets[middle]), canonicalPath);
+    if (order == 0) return askPath(middle);
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+}
+
+void observeAllPaths() {
+  for (uint32_t i = 0; i < plan->path_count; ++i) askPath(i);
+}
+
+uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size) {
+  const auto* m = reinterpret_cast<const blackout_plan_mapping*>(planBytes() + plan->mappings);
+  for (uint32_t i = 0; i < plan->mapping_count; ++i) {
+    if (m[i].file != file || m[i].offset > offset || m[i].offset + m[i].size <= offset) continue;
+    uintptr_t at = m[i].address + (offset - m[i].offset);
+    if (!overlapsRegion(at, at + size)) return at;
+  }
+  return 0;
+}
+
+void note(const char* text, const char* detail) {
+  char line[1024];
+  int n = snprintf(line, sizeof line, "%s%s%s\n", text, detail ? " " : "", detail ? detail : "");
+  if (n <= 0 || size_t(n) >= sizeof line) return;
+  size_t used = strnlen(worker->notes, sizeof worker->notes);
+  if (strstr(worker->notes, line) != nullptr || used + size_t(n) + 1 > sizeof worker->notes) return;
+  memcpy(worker->notes + used, line, size_t(n) + 1);
+}
+
+}  // namespace blackout::rt
+
+using namespace blackout::rt;
+
+BLACKOUT_EXPORT int blackout_recovering() { return recovering() ? 1 : 0; }
+
+// `question`: 1, has it begun; 2, has it ended.
+static int askOperation(uint64_t n, unsigned question, const void* frame) {
+  if (!recovering()) return 1;
+  if (n >= plan->operations) return 0;
+  unsigned bit = 1u << (2 * (n % 4) + question - 1);
+  if ((operations_[n / 4] & bit) == 0) {
+    operations_[n / 4] |= uint8_t(bit);
+    log(BLACKOUT_QUERY_OP, uint32_t(n), question, nullptr, frame, 0);
+  }
+  return worker->operations[n] >= question ? 1 : 0;
+}
+BLACKOUT_EXPORT int blackout_op_begun(uint64_t n) { return askOperation(n, 1, BLACKOUT_FRAME()); }
+BLACKOUT_EXPORT int blackout_op_ended(uint64_t n) { return askOperation(n, 2, BLACKOUT_FRAME()); }
+
+BLACKOUT_EXPORT void blackout_checksum(const void* p, size_t size) {
+  if (!recovering()) return;
+  auto a = reinterpret_cast<uintptr_t>(p);
+  checksums[checksumCount % kMaxChecksums] = {a, a + size, newGroup()};
+  ++checksumCount;
+}
+
+BLACKOUT_EXPORT void blackout_expect(int condition, const char* what) {
+  if (condition != 0 || !recording()) return;
+  if (recovering()) endRun(BLACKOUT_ENDED_EXPECTATION, what == nullptr ? "" : what, BLACKOUT_FRAME());
+  say("an expectation does not hold:", what);
+  syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), 6 /* SIGABRT */);
+}

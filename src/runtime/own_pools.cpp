@@ -1,0 +1,183 @@
+// A recovery run maps its worker's image privately, which costs nothing and leaves the image alone. Some
+// things a private mapping can't do; before the first of them the run takes copies of all pools, with what it
+// has written so far, and from then on works on them as a recording works on its private copies.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/options.h"
+#include "runtime/pools.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+namespace {
+
+constexpr uintptr_t kPage = 4096;
+constexpr int kMaxDescriptors = 1024;
+
+bool owned = false;
+char ownShadow[PATH_MAX];
+int flagsOf[kMaxDescriptors];
+int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are made
+
+[[noreturn]] void broken(const char* what) {
+  char text[256];
+  snprintf(text, sizeof text, "its pools can't be copied: %s: %s", what, strerror(errno));
+  endRun(BLACKOUT_ENDED_BROKEN, text, nullptr);
+}
+
+bool copyData(int from, int to, off_t size) {
+  static char page[65536];
+  for (off_t at = 0; at < size;) {
+    off_t data = off_t(syscall(SYS_lseek, from, at, SEEK_DATA));
+    if (data < 0 && errno == ENXIO) return true;
+    if (data < 0) data = at;
+    off_t end = off_t(syscall(SYS_lseek, from, data, SEEK_HOLE));
+    if (end < 0 || end > size) end = size;
+    for (at = data; at < end;) {
+      size_t want = size_t(end - at) < sizeof page ? size_t(end - at) : sizeof page;
+      long n = syscall(SYS_pread64, from, page, want, at);
+      if (n <= 0 || syscall(SYS_pwrite64, to, page, n, at) != n) return false;
+      at += n;
+    }
+  }
+  return true;
+}
+
+// One entry of the image's folder.
+int copyEntry(const char* path, const struct stat* st, int type, FTW*) {
+  char to[PATH_MAX];
+  int n = snprintf(to, sizeof to, "%s%s", ownShadow, path + strlen(options.shadow));
+  if (n <= 0 || size_t(n) >= sizeof to) return 0;
+  if (type == FTW_D) {
+    syscall(SYS_mkdir, to, 0700);
+    return 0;
+  }
+  if (type != FTW_F || !S_ISREG(st->st_mode)) return 0;
+  int from = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  int made = int(syscall(SYS_openat, AT_FDCWD, to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode & 0777));
+  struct stat now;
+  if (from < 0 || made < 0 || syscall(SYS_ftruncate, made, st->st_size) != 0 || !copyData(from, made, st->st_size) ||
+      syscall(SYS_fstat, made, &now) != 0)
+    broken(path);
+  syscall(SYS_close, from);
+  for (uint32_t i = 1; i < BLACKOUT_MAX_FILES && i < header->next_file; ++i) {
+    blackout_trace_file& f = header->files[i];
+    if (f.live == 0 || f.inode != st->st_ino || f.device != st->st_dev) continue;
+    f.inode = now.st_ino;
+    f.device = now.st_dev;
+    copies[i] = made;
+    return 0;
+  }
+  syscall(SYS_close, made);
+  return 0;
+}
+
+// Pages of a private mapping that the run has written are anonymous: bit 61 of their entry is clear.
+void foldDirtyPages(const Region& r, int copy) {
+  uintptr_t begin = r.begin & ~(kPage - 1);
+  uint64_t offset = r.offset - (r.begin - begin);
+  uint64_t limit = header->files[r.file].size;
+  int map = int(syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (map < 0) broken("/proc/self/pagemap");
+  static uint64_t entries[4096];
+  for (uintptr_t at = begin; at < r.end;) {
+    size_t pages = (r.end - at + kPage - 1) / kPage;
+    if (pages > 4096) pages = 4096;
+    long n = syscall(SYS_pread64, map, entries, pages * 8, off_t(at / kPage * 8));
+    if (n <= 0) broken("/proc/self/pagemap");
+    for (long i = 0; i < n / 8; ++i, at += kPage) {
+      bool present = (entries[i] >> 62) != 0;  // in memory or swapped out
+      if (!present || (entries[i] >> 61 & 1) != 0) continue;
+      uint64_t to = offset + (at - begin);
+      if (to >= limit) continue;
+      size_t size = limit - to < kPage ? size_t(limit - to) : kPage;
+      if (syscall(SYS_pwrite64, copy, at, size, off_t(to)) != long(size)) broken("a page");
+    }
+  }
+  syscall(SYS_close, map);
+}
+
+void saveTable() {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/run/table", workerFolder);
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (fd < 0 || syscall(SYS_write, fd, header, BLACKOUT_HEADER_SIZE) != BLACKOUT_HEADER_SIZE) broken(path);
+  syscall(SYS_close, fd);
+}
+
+}  // namespace
+
+bool ownsPools() { return owned || options.worker != nullptr; }
+
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
+
+void ownPools() {
+  if (ownsPools()) return;
+  int saved = errno;
+  Scope scope;
+  owned = true;
+  worker->owns = 1;
+  char folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%s/run", workerFolder);
+  syscall(SYS_mkdir, folder, 0700);
+  snprintf(ownShadow, sizeof ownShadow, "%s/run/pools", workerFolder);
+
+  int open[kMaxDescriptors];
+  uint32_t files[kMaxDescriptors];
+  int count = 0;
+  for (int fd = 0; fd < kMaxDescriptors; ++fd) {
+    if (!isPoolDescriptor(fd)) continue;
+    uint32_t file = fileOfDescriptor(fd);
+    if (file == 0) continue;
+    open[count] = fd;
+    files[count++] = file;
+  }
+  if (nftw(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
+  options.shadow = ownShadow;
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    int copy = copies[r.file];
+    if (copy == 0) continue;
+    foldDirtyPages(r, copy);
+    uintptr_t begin = r.begin & ~(kPage - 1);
+    if (syscall(SYS_mmap, begin, r.end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, copy,
+                off_t(r.offset - (r.begin - begin))) == -1)
+      broken("a mapping");
+  }
+  for (int i = 0; i < count; ++i) {
+    int fd = open[i];
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", copies[files[i]]);
+    int flags = poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC | O_DIRECT);
+    long at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
+    long close = syscall(SYS_fcntl, fd, F_GETFD);
+    int made = int(syscall(SYS_openat, AT_FDCWD, link, flags | O_CLOEXEC));
+    if (made < 0) broken("a descriptor");
+    if (at > 0) syscall(SYS_lseek, made, at, SEEK_SET);
+    syscall(SYS_dup3, made, fd, (close & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+    syscall(SYS_close, made);
+  }
+  for (int& copy : copies) {
+    if (copy != 0) syscall(SYS_close, copy);
+    copy = 0;
+  }
+  saveTable();
+  errno = saved;
+}
+
+}  // namespace blackout::rt

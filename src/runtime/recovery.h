@@ -1,0 +1,73 @@
+// The recovery role: this process is a restart after a simulated crash. Its pools lie in its worker's
+// folder with the crash's content in place; what it observes of them is logged for the tool, and nothing that it
+// writes outlives it. Contract: events/recovery_contract.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+#include "events/recovery_contract.h"
+
+namespace blackout::rt {
+
+// Null: not in a recovery run.
+extern blackout_worker* worker;
+extern const blackout_plan* plan;
+// The folder of this run's worker; null outside the role.
+extern const char* workerFolder;
+inline bool recovering() { return worker != nullptr; }
+// Whether this run's own events are recorded, for a crash in it or for its places.
+extern bool traced;
+// A recovery run of which only the observations are wanted: most of them.
+inline bool quiet() { return worker != nullptr && !traced; }
+
+// The fork server. Returns only in a recovery run, with everything in place.
+void becomeZygote();
+// A program that a recovery run has executed: it belongs to the same run.
+void joinRun();
+
+// --- what the run observes of the crash (observe.cpp) ---
+// It reads [p, p + size), of which some may be PM. Cheap where nothing is watched.
+void observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
+// It reads or writes bytes of a pool through its descriptor.
+void observeFile(uint32_t file, uint64_t offset, uint64_t size);
+void overwriteFile(uint32_t file, uint64_t offset, uint64_t size);
+// It writes [p, p + size): from now on these bytes are its own.
+void overwrite(const void* p, size_t size);
+// It asks what is at a pool's canonical path, or below a folder of pools.
+void observePath(const char* canonicalPath);
+void observeAllPaths();
+// A number for reads that belong together: one mem* call.
+uint32_t newGroup();
+// Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
+const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
+void mapPlan(const char* path);
+void mapSeen();
+
+// --- files of its own (own_pools.cpp) ---
+// Before anything that the private mappings can't hold (a write through a descriptor, a change of size or
+// name, a second mapping of the same bytes, another process): from here on the run has files of its own and works on
+// them as a recording does. Once per run. Not inside a Scope that another thread could wait for: it takes one itself.
+void ownPools();
+bool ownsPools();
+// What the program asked for when it opened a pool that is really open for reading only.
+void notePoolFlags(int fd, int flags);
+int poolFlags(int fd);
+// Where the recording mapped these bytes; 0: it didn't.
+uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
+
+// Ends the run at once: BLACKOUT_ENDED_*.
+[[noreturn]] void endRun(uint32_t how, const char* text, const void* frame);
+// One more step of the run: an access to PM, a look at the clock, a sleep. Past the limit it has hung.
+inline void step(const void* frame) {
+  if (__builtin_expect(++worker->steps > worker->step_limit, 0))
+    endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
+}
+// Keeps where the run is, as the place where it ended.
+void noteEnd(const void* frame);
+
+// A sentence for the user, each once.
+void note(const char* text, const char* detail);
+
+}  // namespace blackout::rt

@@ -1,0 +1,390 @@
+// The fork server of recovery runs: zygote, workers, runs. It runs as the first constructor, before
+// anything of the program, so a run is a fork and goes on into the program as if it had just been started. A worker
+// has one run at a time, keeps its output, waits for everything that came of it, and cleans up after it.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+
+namespace blackout::rt {
+
+const char* workerFolder = nullptr;
+bool traced = false;
+
+namespace {
+
+char folderText[4096];
+char tracePath[4200];
+char shadowPath[4200];
+char optionsText[20000];
+alignas(16) char handlerStack[65536];
+
+long readByte(int fd, unsigned char& b) {
+  long n;
+  do n = syscall(SYS_read, fd, &b, 1);
+  while (n < 0 && errno == EINTR);
+  return n;
+}
+
+void mapControl() {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/control", workerFolder);
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC));
+  void* p = fd < 0 ? MAP_FAILED
+                   : reinterpret_cast<void*>(syscall(SYS_mmap, 0x309000000000ul, sizeof(blackout_worker),
+                                                     PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L));
+  if (fd >= 0) syscall(SYS_close, fd);
+  if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
+  worker = static_cast<blackout_worker*>(p);
+  if (worker->magic != BLACKOUT_WORKER_MAGIC || worker->version != BLACKOUT_RECOVERY_VERSION)
+    stop("the control block of a recovery is of another version of Blackout:", path, 3);
+}
+
+// Appends the chain of frames at `at` to those of the run; false if it has none.
+bool keepChain(uintptr_t at, uintptr_t low) {
+  uint32_t n = worker->frame_count;
+  uint32_t first = n;
+  while (n < BLACKOUT_MAX_RUN_FRAMES && at >= low && at < self.stackTop - 16 && (at & 7) == 0) {
+    uint64_t pc = reinterpret_cast<const uint64_t*>(at)[1];
+    if (pc == 0) break;
+    worker->frames[n++] = pc;
+    low = at + 1;
+    at = *reinterpret_cast<const uintptr_t*>(at);
+  }
+  worker->frame_count = n;
+  return n > first;
+}
+
+// libc keeps no frame pointers: from inside abort() the program's own frames are found by looking up the stack for a
+// return into it, and from there for a saved frame pointer.
+void keepScanned(uintptr_t at) {
+  constexpr uintptr_t kWords = 2048;
+  uintptr_t end = at + kWords * 8 < self.stackTop - 16 ? at + kWords * 8 : self.stackTop - 16;
+  at = (at + 7) & ~uintptr_t{7};
+  auto word = [](uintptr_t a) { return *reinterpret_cast<const uintptr_t*>(a); };
+  while (at < end && !inInstrumented(word(at))) at += 8;
+  if (at >= end) return;
+  worker->frames[worker->frame_count++] = word(at);
+  for (at += 8; at < end; at += 8)
+    if (word(at) > at && word(at) < self.stackTop && inInstrumented(word(at + 8))) return void(keepChain(at, at));
+}
+
+// Where a signal found the run: the stack by frame pointers, from the interrupted instruction up.
+void fatal(int signal, siginfo_t* info, void* context) {
+  auto* u = static_cast<ucontext_t*>(context);
+  if (worker->frame_count == 0) {
+    auto pc = uintptr_t(u->uc_mcontext.gregs[REG_RIP]);
+    auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
+    worker->frames[0] = pc;
+    worker->frame_count = 1;
+    if (traced && !inInstrumented(pc))
+      keepScanned(low);
+    else
+      keepChain(uintptr_t(u->uc_mcontext.gregs[REG_RBP]), low);
+    if (info->si_code > 0) worker->fault_address = reinterpret_cast<uint64_t>(info->si_addr);
+  }
+  // The handler is gone (SA_RESETHAND): a fault comes again by itself, what somebody sent is sent again.
+  if (info->si_code <= 0) syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal);
+}
+
+void watchSignals() {
+  stack_t stack{};
+  stack.ss_sp = handlerStack;
+  stack.ss_size = sizeof handlerStack;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action{};
+  action.sa_sigaction = fatal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND) | SA_NODEFER;
+  const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+  for (int s : signals) sigaction(s, &action, nullptr);
+}
+
+// What the run's children are started with: they join the run instead of becoming zygotes.
+void setEnvironment() {
+  const char* words = getenv("BLACKOUT_OPTIONS");
+  size_t n = 0;
+  auto put = [&](const char* text, size_t size) {
+    if (n + size + 1 >= sizeof optionsText) return;
+    memcpy(optionsText + n, text, size);
+    n += size;
+    optionsText[n] = '\0';
+  };
+  for (const char* w = words; w != nullptr && *w != '\0';) {
+    const char* end = strchrnul(w, ':');
+    bool ours = strncmp(w, "zygote=", 7) == 0 || strncmp(w, "shadow=", 7) == 0 || strncmp(w, "trace=", 6) == 0;
+    if (!ours && end > w) {
+      put(w, size_t(end - w));
+      put(":", 1);
+    }
+    w = *end == '\0' ? end : end + 1;
+  }
+  put("worker=", 7);
+  for (const char* c = workerFolder; *c != '\0'; ++c) {
+    if (*c == ':' || *c == '%') {
+      char code[4];
+      snprintf(code, sizeof code, "%%%02X", static_cast<unsigned char>(*c));
+      put(code, 3);
+    } else {
+      put(c, 1);
+    }
+  }
+  setenv("BLACKOUT_OPTIONS", optionsText, 1);
+}
+
+void moveTo(int fd, int number) {
+  if (fd == number || fd < 0) return;
+  syscall(SYS_dup2, fd, number);
+  syscall(SYS_close, fd);
+}
+
+// A pipe whose writing end is the standard output and error of all runs; the reading end comes back.
+int makeOutput() {
+  int ends[2];
+  if (syscall(SYS_pipe2, ends, 0) != 0) stop("no pipe for recovery runs", nullptr, 3);
+  int out = int(syscall(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 690));
+  syscall(SYS_close, ends[0]);
+  if (out < 0) stop("no descriptor for the output of recovery runs", nullptr, 3);
+  syscall(SYS_fcntl, out, F_SETFL, O_NONBLOCK);
+  syscall(SYS_dup2, ends[1], 2);
+  moveTo(ends[1], 1);
+  if (options.input == nullptr) moveTo(int(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY)), 0);
+  return out;
+}
+
+// What a run looks up is looked up once for all of them.
+void lookUpCommon() {
+  lookUp<"openat">(), lookUp<"close">(), lookUp<"read">(), lookUp<"write">(), lookUp<"exit">(), lookUp<"fcntl">();
+  lookUp<"fopen">(), lookUp<"fclose">(), lookUp<"fflush">(), lookUp<"msync">(), lookUp<"pthread_mutex_lock">();
+  lookUp<"pthread_mutex_unlock">(), lookUp<"pread">(), lookUp<"fork">();
+  lookUpVersion<"realpath", "GLIBC_2.3">();
+}
+
+// In the new process: everything is set up, and the program begins.
+void beginRun(int socket, int output) {
+  syscall(SYS_close, socket);
+  syscall(SYS_close, output);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  syscall(SYS_setpgid, 0, 0);  // a signal to its group is not for the worker
+  // A file is opened by each run: a descriptor's position would be shared.
+  if (options.input != nullptr) {
+    int in = int(syscall(SYS_openat, AT_FDCWD, options.input, O_RDONLY));
+    if (in < 0) endRun(BLACKOUT_ENDED_BROKEN, "its standard input can't be opened", nullptr);
+    moveTo(in, 0);
+  }
+  traced = worker->traced != 0;
+  options.trace = traced ? tracePath : nullptr;
+  self.tid = uint32_t(syscall(SYS_gettid));
+}
+
+int removeEntry(const char* path, const struct stat*, int type, FTW*) {
+  syscall(SYS_unlinkat, AT_FDCWD, path, type == FTW_DP || type == FTW_D ? AT_REMOVEDIR : 0);
+  return 0;
+}
+
+// Children of the run that outlived it came to us.
+void endChildren() {
+  for (;;) {
+    int status;
+    long r = syscall(SYS_wait4, -1, &status, WNOHANG, nullptr);
+    if (r < 0 && errno == ECHILD) return;
+    if (r != 0) continue;
+    char path[64], list[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", syscall(SYS_gettid));
+    int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+    long n = fd < 0 ? -1 : syscall(SYS_read, fd, list, sizeof list - 1);
+    if (fd >= 0) syscall(SYS_close, fd);
+    if (n <= 0) return;
+    list[n] = '\0';
+    for (char* p = list; *p != '\0';) {
+      long pid = strtol(p, &p, 10);
+      if (pid > 0) syscall(SYS_kill, pid, SIGKILL);
+      while (*p == ' ' || *p == '\n') ++p;
+    }
+    struct timespec moment{0, 100000};
+    syscall(SYS_nanosleep, &moment, nullptr);
+  }
+}
+
+uint64_t milliseconds() {
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
+}
+
+void keepOutput(int fd, bool all) {
+  static char drop[65536];
+  for (;;) {
+    size_t kept = worker->output_size < BLACKOUT_MAX_OUTPUT ? BLACKOUT_MAX_OUTPUT - size_t(worker->output_size) : 0;
+    long n = kept > 0 ? syscall(SYS_read, fd, worker->output + worker->output_size, kept)
+                      : syscall(SYS_read, fd, drop, sizeof drop);
+    if (n <= 0) return;
+    worker->output_size += uint64_t(n);
+    if (!all) return;
+  }
+}
+
+// Waits for the run; false if the tool is gone.
+bool waitForRun(pid_t run, int socket, int output) {
+  int process = int(syscall(SYS_pidfd_open, run, 0));
+  uint64_t deadline = 0;  // known once there was something to wait for twice
+  int left = worker->timeout_ms == 0 ? -1 : int(worker->timeout_ms);
+  bool present = true;
+  pollfd fds[3] = {{process, POLLIN, 0}, {output, POLLIN, 0}, {socket, POLLIN, 0}};
+  for (;;) {
+    long r = syscall(SYS_poll, fds, 3, left);
+    if (r < 0 && errno != EINTR) break;
+    if ((fds[1].revents & POLLIN) != 0) keepOutput(output, false);
+    if ((fds[0].revents & POLLIN) != 0) break;
+    if ((fds[2].revents & (POLLHUP | POLLERR | POLLIN)) != 0) {
+      present = false;
+      syscall(SYS_kill, run, SIGKILL);
+      break;
+    }
+    if (r == 0) {
+      worker->ended = BLACKOUT_ENDED_TIMEOUT;
+      syscall(SYS_kill, run, SIGKILL);
+      break;
+    }
+    if (worker->timeout_ms != 0) {
+      uint64_t now = milliseconds();
+      if (deadline == 0) deadline = now + worker->timeout_ms;
+      left = now >= deadline ? 0 : int(deadline - now);
+    }
+  }
+  syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+  if (process >= 0) syscall(SYS_close, process);
+  endChildren();
+  return present;
+}
+
+// Serves runs until the tool goes. Returns in each run.
+void beWorker(int socket) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  mapControl();
+  mapSeen();
+  snprintf(tracePath, sizeof tracePath, "%s/trace", workerFolder);
+  snprintf(shadowPath, sizeof shadowPath, "%s/pools", workerFolder);
+  options.shadow = shadowPath;
+  char table[4200];
+  snprintf(table, sizeof table, "%s/table", workerFolder);
+  attachTable(table);
+  beginThread();
+  watchSignals();
+  setEnvironment();
+  lookUpCommon();
+  int output = makeOutput();
+  char own[4200];
+  snprintf(own, sizeof own, "%s/run", workerFolder);
+  for (;;) {
+    unsigned char b;
+    if (readByte(socket, b) != 1) syscall(SYS_exit_group, 0);
+    worker->steps = worker->query_count = worker->output_size = worker->fault_address = 0;
+    worker->ended = worker->used = worker->owns = worker->frame_count = worker->instrumented = 0;
+    worker->text[0] = worker->notes[0] = '\0';
+    pid_t run = BLACKOUT_REAL(fork)();
+    if (run == 0) return beginRun(socket, output);
+    if (run < 0) {
+      worker->ended = BLACKOUT_ENDED_BROKEN;
+      snprintf(worker->text, sizeof worker->text, "no process can be made: %s", strerror(errno));
+    } else if (!waitForRun(run, socket, output)) {
+      syscall(SYS_exit_group, 0);
+    }
+    keepOutput(output, true);
+    if (worker->owns != 0) nftw(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
+    if (syscall(SYS_write, socket, &b, 1) != 1) syscall(SYS_exit_group, 0);
+  }
+}
+
+}  // namespace
+
+void becomeZygote() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  syscall(SYS_setsid);
+  int first = int(options.sockets);
+  int count = int(options.workers);
+  for (int i = 0; i <= count; ++i) syscall(SYS_fcntl, first + i, F_SETFD, FD_CLOEXEC);
+  snprintf(folderText, sizeof folderText, "%s/plan", options.zygote);
+  mapPlan(folderText);
+  // Workers are nobody's to wait for.
+  signal(SIGCHLD, SIG_IGN);
+  for (;;) {
+    unsigned char w;
+    if (readByte(first, w) != 1) syscall(SYS_exit_group, 0);
+    pid_t child = BLACKOUT_REAL(fork)();
+    if (child == 0) {
+      signal(SIGCHLD, SIG_DFL);
+      for (int i = 0; i <= count; ++i)
+        if (i != w + 1) syscall(SYS_close, first + i);
+      snprintf(folderText, sizeof folderText, "%s/w%u", options.zygote, w);
+      workerFolder = folderText;
+      return beWorker(first + 1 + w);
+    }
+    syscall(SYS_close, first + 1 + w);
+    if (child < 0 || syscall(SYS_write, first, &w, 1) != 1) syscall(SYS_exit_group, 3);
+  }
+}
+
+void joinRun() {
+  snprintf(folderText, sizeof folderText, "%s", options.worker);
+  workerFolder = folderText;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  mapControl();
+  snprintf(tracePath, sizeof tracePath, "%s/../plan", workerFolder);
+  mapPlan(tracePath);
+  mapSeen();
+  snprintf(tracePath, sizeof tracePath, "%s/trace", workerFolder);
+  snprintf(shadowPath, sizeof shadowPath, "%s/run/pools", workerFolder);
+  options.shadow = shadowPath;
+  traced = worker->traced != 0;
+  options.trace = traced ? tracePath : nullptr;
+  if (!traced) {
+    char table[4200];
+    snprintf(table, sizeof table, "%s/run/table", workerFolder);
+    attachTable(table);
+  }
+  beginThread();
+  watchSignals();
+}
+
+void noteEnd(const void* frame) {
+  if (worker->frame_count == 0 && frame != nullptr) keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
+}
+
+void endRun(uint32_t how, const char* text, const void* frame) {
+  noteEnd(frame);
+  snprintf(worker->text, sizeof worker->text, "%s", text);
+  worker->ended = how;
+  syscall(SYS_exit_group, 0);
+  __builtin_unreachable();
+}
+
+}  // namespace blackout::rt
+
+using namespace blackout::rt;
+
+// Where the program gave up.
+BLACKOUT_EXPORT __attribute__((noreturn)) void exit(int status) {
+  if (recovering() && status != 0) noteEnd(BLACKOUT_FRAME());
+  BLACKOUT_REAL(exit)(status);
+  __builtin_unreachable();
+}

@@ -1,0 +1,74 @@
+#include "explored.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace blackout::test {
+
+std::string wordOf(const Outcome& o) {
+  return fmt::format("{}:{}:{}", static_cast<int>(o.ending), o.code, o.output);
+}
+
+Explored::Explored(const Index& index, const RecoveryProgram& program, Wanted how)
+    : setup(std::move(how)),
+      watched(Watched::of(index)),
+      baseline(index, watched, index.points(setup.points)),
+      runner(program, baseline, setup.workers, setup.order) {
+  auto made = makeStrategy(setup.strategy, setup.strategyOptions);
+  if (!made) throw std::runtime_error(made.error().sentence);
+  strategy = std::move(*made);
+  setup.options.strategy = strategy.get();
+  setup.options.watchedGrew = [this] { return runner.grew(); };
+  explorer = std::make_unique<Explorer>(watched, baseline, runner, setup.options);
+}
+
+void Explored::run() {
+  if (auto ok = explorer->explore(); !ok) throw std::runtime_error(ok.error().sentence);
+  if (!runner.complaints().empty()) throw std::runtime_error(runner.complaints().front());
+}
+
+std::set<std::string> Explored::words(SpaceNo s) const {
+  std::set<std::string> out;
+  for (LeafNo l : explorer->space(s).leaves) out.insert(wordOf(explorer->outcome(explorer->outcomeNo(l))));
+  return out;
+}
+
+std::set<std::string> Explored::wordsAt(std::uint32_t ordinal, unsigned level) const {
+  std::set<std::string> out;
+  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s)
+    if (explorer->space(s).ordinal == ordinal && explorer->space(s).level == level) out.merge(words(s));
+  return out;
+}
+
+std::set<std::string> Explored::words() const {
+  std::set<std::string> out;
+  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) out.merge(words(s));
+  return out;
+}
+
+std::string Explored::everything() const {
+  const ExplorationSummary& m = explorer->summary();
+  std::string out = fmt::format("stop {} levels {} spaces {}/{} points {}/{} runs {} alone {} most {} outcomes {} budget {}\n",
+                                static_cast<int>(m.stop), m.levels, m.completeSpaces, m.spaces, m.completePoints,
+                                m.points, m.runs, m.runsPerSpaceAlone, m.mostAtOneSpace, m.outcomes, m.overBudget);
+  for (const ChecksumAssumption& a : m.assumptions)
+    out += fmt::format("assumed {} {} {} {} {}\n", a.site, a.annotated, a.lines, a.spaces, a.branches);
+  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) {
+    const SpaceInfo& info = explorer->space(s);
+    out += fmt::format("space {} level {} ordinal {} at {} parent {} through {} {}\n", s, info.level, info.ordinal,
+                       info.at, info.parent, info.through, info.complete ? "complete" : "");
+    for (LeafNo l : info.leaves) {
+      LeafDetail d = explorer->detail(s, l);
+      out += fmt::format("  leaf {} {}", l, wordOf(explorer->outcome(d.outcome)));
+      for (const Observation& o : d.observations)
+        out += fmt::format(" {}.{}.{:x}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
+                           o.taken, o.classes, o.version);
+      for (const auto& [w, v] : d.example) out += fmt::format(" [{}:{}]", w, v);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace blackout::test

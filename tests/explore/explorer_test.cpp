@@ -1,0 +1,642 @@
+// Explorations small enough to count by hand: how many recoveries there are, which, and that none is run twice.
+#include "explore/explorer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "explored.h"
+#include "tiny_program.h"
+
+namespace blackout::test {
+namespace {
+
+Instruction open() { return {Does::Open, "/pool", 0, 0, 0, 0, 1}; }
+Instruction load(std::uint64_t offset, unsigned size, std::uint64_t site) {
+  return {Does::Load, "", offset, 0, size, 0, site};
+}
+Instruction group(std::uint64_t offset, unsigned size, std::uint64_t site) {
+  return {Does::Group, "", offset, 0, size, 0, site};
+}
+Instruction store(std::uint64_t offset, unsigned size, std::uint64_t value) {
+  return {Does::Store, "", offset, 0, size, value, 0};
+}
+Instruction flush(std::uint64_t offset) { return {Does::Flush, "", offset, 0, 1, 0, 0}; }
+Instruction fence() { return {Does::Fence, "", 0, 0, 1, 0, 0}; }
+Instruction op(std::uint64_t n) { return {Does::Op, "", 0, 0, 1, n, 9}; }
+Instruction print() { return {Does::Print, "", 0, 0, 0, 0, 0}; }
+// Skips as many if what was read is not 0 (mod 3).
+Instruction skip(std::uint64_t n) { return {Does::Skip, "", 0, 0, 0, n, 0}; }
+Instruction leave() { return {Does::Exit, "", 0, 0, 0, 0, 0}; }
+
+using Words = std::set<std::string>;
+
+struct Counted : Explored {
+  Counted(TinyProgram& program, std::vector<Instruction> recovery, Wanted setup = {})
+      : Counted(program, std::make_unique<RecoveryProgram>(RecoveryProgram{std::move(recovery)}), std::move(setup)) {}
+  Counted(TinyProgram& program, std::unique_ptr<RecoveryProgram> recovery, Wanted setup)
+      : Explored(program.index(), *recovery, std::move(setup)), program_(std::move(recovery)) {}
+  Counted& go() {
+    run();
+    EXPECT_EQ(runner.repeated(), 0U);
+    EXPECT_EQ(runner.runs(), explorer->summary().runs);
+    return *this;
+  }
+  SpaceNo end() const { return baseline.count() - 1; }  // the last point
+  std::size_t leavesAtEnd() const { return explorer->space(end()).leaves.size(); }
+  Words wordsAtEnd() const { return words(end()); }
+  const ExplorationSummary& summary() const { return explorer->summary(); }
+
+ private:
+  std::unique_ptr<RecoveryProgram> program_;
+};
+
+TEST(Explorer, AFlagThatDoesNotGuardItsData) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 64, 1);
+  Counted e(p, {open(), load(64, 1, 2), print(), skip(1), leave(), load(0, 1, 3), print()});
+  e.go();
+  EXPECT_EQ(e.summary().points, 1U);
+  EXPECT_EQ(e.words(), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.summary().runs, 3U);
+  EXPECT_EQ(e.summary().runsPerSpaceAlone, 3U);
+  EXPECT_EQ(e.summary().mostAtOneSpace, 3U);
+  EXPECT_EQ(e.summary().outcomes, 3U);
+  EXPECT_TRUE(e.summary().complete());
+  EXPECT_NEAR(e.summary().log10EagerStates, std::log10(4.0), 1e-9);
+}
+
+TEST(Explorer, AFlushAndAFenceBetweenThemGuardIt) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  p.clwb(1, 0);
+  p.sfence(1);
+  p.store(1, 64, 1);
+  Counted e(p, {open(), load(64, 1, 2), print(), skip(1), leave(), load(0, 1, 3), print()});
+  e.go();
+  EXPECT_EQ(e.words(), (Words{"0:0:a", "0:0:bb"}));
+  EXPECT_EQ(e.summary().runs, 2U);
+}
+
+TEST(Explorer, AStoreOf8BytesReadByNarrowerLoadsIsOneChoice) {
+  TinyProgram p;
+  p.store(1, 0, 0x0001000100010001, 8);
+  Counted e(p, {open(), load(0, 4, 2), print(), load(4, 2, 3), print(), load(6, 2, 4), print()});
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 2U);
+  EXPECT_EQ(e.summary().runs, 2U);
+}
+
+TEST(Explorer, NarrowStoresReadByOneWideLoadAreOneQuestion) {
+  TinyProgram p;
+  p.store(1, 0, 1, 2);
+  p.store(1, 2, 1, 2);
+  p.store(1, 4, 1, 4);
+  Counted e(p, {open(), load(0, 8, 2), print()});
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 4U);  // prefixes of the history
+  LeafDetail d = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves.back());
+  ASSERT_EQ(d.observations.size(), 2U);
+  EXPECT_EQ(d.observations[1].query.mask, 0xffU);
+  EXPECT_EQ(d.observations[1].classes, 4U);
+  EXPECT_EQ(d.observations[1].taken, 3U);
+  EXPECT_EQ(d.example, (Assignment{{d.observations[1].query.subject, 3}}));
+}
+
+TEST(Explorer, ALoadAcrossTwoLinesAsksForEach) {
+  TinyProgram p;
+  p.store(1, 60, 0x01010101, 4);
+  p.store(1, 64, 0x02020202, 4);
+  Counted e(p, {open(), load(56, 16, 2), print()});
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 4U);
+  EXPECT_EQ(e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves[0]).observations.size(), 3U);
+}
+
+TEST(Explorer, WhatIsLeftAfterAnObservationIsASetAndNoInterval) {
+  TinyProgram p;
+  p.store(1, 0, 1);  // a
+  p.store(1, 8, 1);  // b
+  p.store(1, 0, 0);
+  p.store(1, 8, 2);
+  Counted e(p, {open(), load(0, 1, 2), print(), load(8, 1, 3), print()});
+  e.go();
+  // a = 0 leaves the first version and the last two; b is 0, 1 or 2 there, and 0 or 1 where a = 1.
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.summary().runs, 5U);
+}
+
+TEST(Explorer, SilentAndRepeatedStoresMakeNoChoice) {
+  TinyProgram p;
+  p.writer.fileData(p.at(0), std::string(1, '\1'));
+  p.store(1, 0, 1);
+  p.store(1, 0, 2);
+  p.store(1, 0, 1);
+  Counted e(p, {open(), load(0, 1, 2), print()});
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 2U);
+}
+
+TEST(Explorer, AByteThatIsSettledAtEachPointIsANodeAllTheSame) {
+  TinyProgram p;
+  for (unsigned i = 1; i <= 4; ++i) {
+    p.store(1, 0, i);
+    p.clflush(1, 0);
+  }
+  Counted e(p, {open(), load(0, 1, 2), print()});
+  e.go();
+  EXPECT_EQ(e.words(), (Words{"0:0:a", "0:0:b", "0:0:c", "0:0:d", "0:0:e"}));
+  EXPECT_EQ(e.summary().runs, 5U);
+  // Before each flush two.
+  EXPECT_EQ(e.summary().runsPerSpaceAlone, 8U);
+}
+
+TEST(Explorer, WhatRecoveryWroteItselfIsNoQuestion) {
+  TinyProgram p;
+  p.store(1, 0, 2, 8);
+  Counted e(p, {open(), store(0, 4, 1), load(0, 8, 2), print()});
+  e.go();
+  ASSERT_EQ(e.leavesAtEnd(), 1U);
+  auto observations = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves[0]).observations;
+  // Only the half that it did not write, in which the versions agree.
+  ASSERT_EQ(observations.size(), 2U);
+  EXPECT_EQ(observations[1].query.mask, 0xf0U);
+  EXPECT_EQ(observations[1].classes, 1U);
+  EXPECT_TRUE(observations[1].uncertain);
+}
+
+TEST(Explorer, OperationsArePartOfTheQuestion) {
+  TinyProgram p;
+  p.opBegin(1);
+  p.store(1, 0, 1);
+  p.opEnd(1);
+  Counted e(p, {open(), load(0, 1, 2), print(), op(0), print()});
+  e.go();
+  // Not begun and nothing; at the end it has ended, persisted or not.
+  EXPECT_EQ(e.words(), (Words{"0:0:aa", "0:0:ac", "0:0:bc"}));
+  EXPECT_EQ(e.summary().runs, 3U);
+}
+
+TEST(Explorer, AFilesExistenceAndSizeAreAskedForByItsPath) {
+  TinyProgram p;
+  FileNo made = p.writer.file("/made", 0, false);
+  p.range(EventKind::FileSize, 1, 0, 4096);
+  p.writer.event(EventKind::FileSize, 1, pmAddr(made, 0), 64);
+  Counted e(p, {{Does::Open, "/made", 0, 0, 0, 3, 1}, load(0, 1, 2), print()});
+  e.go();
+  EXPECT_TRUE(e.words().count("0:2:") != 0);
+  EXPECT_TRUE(e.words().count("0:0:a") != 0);
+  EXPECT_EQ(e.summary().runs, 3U);  // no file, an empty one, 64 bytes
+}
+
+TEST(Explorer, OneWorkerOrManyMakeTheSameRuns) {
+  TinyProgram p;
+  for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < 6; ++i) {
+    recovery.push_back(load(64 * i, 1, 2 + i));
+    recovery.push_back(print());
+  }
+  Counted one(p, recovery);
+  one.go();
+  EXPECT_EQ(one.summary().runs, 64U);
+  Wanted setup;
+  setup.workers = 7;
+  setup.order = 5;
+  Counted many(p, recovery, setup);
+  many.go();
+  EXPECT_EQ(one.everything(), many.everything());
+}
+
+TEST(Explorer, LoadsThatMayReadFromMoreThanOneStore) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 0, 2);
+  p.store(1, 1, 7);
+  Counted e(p, {open(), load(0, 1, 2), load(0, 2, 3)});
+  e.go();
+  SpaceNo end = e.end();
+  for (LeafNo l : e.explorer->space(end).leaves) {
+    LeafDetail d = e.explorer->detail(end, l);
+    ASSERT_EQ(d.observations.size(), 3U);
+    EXPECT_EQ(e.explorer->mayReadFrom(end, l, 1), (std::vector<StoreRef>{{1, 0}, {1, 1}, {1, kNoStore}}));
+    // The second load asks for byte 1 alone; after byte 0 was 0 or 1 it can't have been stored.
+    std::vector<StoreRef> second = e.explorer->mayReadFrom(end, l, 2);
+    if (d.observations[1].taken < 2)
+      EXPECT_EQ(second, (std::vector<StoreRef>{{1, kNoStore}}));
+    else
+      EXPECT_EQ(second, (std::vector<StoreRef>{{1, 2}, {1, kNoStore}}));
+  }
+}
+
+TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 0, 2);
+  p.store(1, 64, 1);
+  Wanted setup;
+  setup.strategy = "all-in-place";
+  Counted e(p, {open(), load(0, 1, 2), print(), load(64, 1, 3), print()}, setup);
+  e.go();
+  SpaceNo end = e.end();
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:cb"}));
+  std::uint64_t runs = e.runner.runs();
+  auto word = [&](const Assignment& a, Others o) {
+    auto leaf = e.explorer->leafOf(end, a, o);
+    EXPECT_TRUE(leaf.has_value());
+    return wordOf(e.explorer->outcome(e.explorer->outcomeNo(*leaf)));
+  };
+  WatchedNo first = e.watched.find(lineOf(p.at(0)));
+  EXPECT_EQ(word({}, Others::Newest), "0:0:cb");
+  EXPECT_EQ(e.runner.runs(), runs);
+  EXPECT_EQ(word({{first, 1}}, Others::Newest), "0:0:bb");
+  EXPECT_EQ(word({{first, 1}}, Others::Least), "0:0:ba");
+  EXPECT_EQ(word({{first, 1}}, Others::Least), "0:0:ba");
+  EXPECT_EQ(e.runner.runs(), runs + 2);
+  EXPECT_EQ(e.explorer->crashState(end, {{first, 1}}, Others::Newest),
+            (CrashState{{e.baseline.point(end), {{lineOf(p.at(0)), {1, {}}}, {lineOf(p.at(64)), {1, {}}}}}}));
+  EXPECT_EQ(e.explorer->uncertain(end).size(), 2U);
+  EXPECT_EQ(e.explorer->line(end, first).versions.size(), 3U);
+  EXPECT_EQ(e.explorer->line(end, first).newest, 2U);
+}
+
+// --- strategies ---
+
+TEST(Strategies, TwoPlanPersistsOneStoreOrAllButOne) {
+  TinyProgram p;
+  for (unsigned i = 0; i < 4; ++i) p.store(1, 64 * i, 1);
+  Wanted setup;
+  setup.strategy = "two-plan";
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < 4; ++i) {
+    recovery.push_back(load(64 * i, 1, 2 + i));
+    recovery.push_back(print());
+  }
+  Counted e(p, recovery, setup);
+  e.go();
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:baaa", "0:0:abaa", "0:0:aaba", "0:0:aaab", "0:0:abbb", "0:0:babb", "0:0:bbab",
+                                   "0:0:bbba"}));
+  EXPECT_EQ(e.summary().statesTried, 8U);
+  EXPECT_NEAR(e.summary().log10States, std::log10(16.0), 1e-9);
+}
+
+TEST(Strategies, ASampleTakesDistinctStatesWhileThereAreAny) {
+  TinyProgram p;
+  for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < 6; ++i) {
+    recovery.push_back(load(64 * i, 1, 2 + i));
+    recovery.push_back(print());
+  }
+  for (std::uint64_t samples : {1U, 10U, 63U, 64U, 100U}) {
+    Wanted setup;
+    setup.strategy = "sample";
+    setup.strategyOptions.samples = samples;
+    Counted e(p, recovery, setup);
+    e.go();
+    EXPECT_EQ(e.leavesAtEnd(), std::min<std::size_t>(samples, 64));
+  }
+}
+
+TEST(Strategies, ExhaustiveRefusesWhatIsTooMuch) {
+  TinyProgram p;
+  for (unsigned i = 0; i < 11; ++i) p.store(1, 64 * i, 1);
+  Wanted setup;
+  setup.strategy = "exhaustive";
+  setup.strategyOptions.states = 2000;
+  Counted e(p, {open(), load(0, 1, 2)}, setup);
+  auto explored = e.explorer->explore();
+  ASSERT_FALSE(explored.has_value());
+  EXPECT_NE(explored.error().sentence.find("more than 2000 states"), std::string::npos);
+  EXPECT_EQ(e.runner.runs(), 0U);
+  setup.strategyOptions.states = 2048;
+  Counted fits(p, {open(), load(0, 1, 2), print()}, setup);
+  fits.go();
+  EXPECT_EQ(fits.summary().runs, 2U);
+  EXPECT_EQ(fits.summary().statesTried, 2048U);
+  EXPECT_FALSE(makeStrategy("eager").has_value());
+}
+
+// --- records that are read whole ---
+
+// Reads a record of n lines: by one instruction, or by one mem* call.
+std::vector<Instruction> reading(unsigned n, bool annotated) {
+  std::vector<Instruction> recovery = {open()};
+  if (annotated) {
+    recovery.push_back(group(0, 64 * n, 5));
+  } else {
+    for (unsigned i = 0; i < 8 * n; ++i) recovery.push_back(load(8 * i, 8, 5));
+  }
+  recovery.push_back(load(2048, 1, 6));
+  recovery.push_back(print());
+  return recovery;
+}
+
+struct Record : TinyProgram {
+  explicit Record(unsigned n) {
+    for (unsigned i = 0; i < n; ++i) store(1, 64 * i + 8, 1);
+  }
+};
+
+TEST(Pieces, OfTwoLinesAreExploredExactly) {
+  Record p(2);
+  for (bool annotated : {false, true}) {
+    Counted e(p, reading(2, annotated));
+    e.go();
+    EXPECT_EQ(e.leavesAtEnd(), 4U);
+    EXPECT_TRUE(e.summary().assumptions.empty());
+  }
+}
+
+TEST(Pieces, OfManyLinesCostTheirNumberAndNotTheirProduct) {
+  for (bool annotated : {false, true})
+    for (unsigned n : {4U, 8U, 16U, 32U}) {
+      Record p(n);
+      Wanted setup;
+      setup.workers = n % 3 + 1;
+      Counted e(p, reading(n, annotated), setup);
+      e.go();
+      // All, none, each alone missing, each alone there; and up to 8 others.
+      EXPECT_GE(e.leavesAtEnd(), 2 * n + 2);
+      EXPECT_LE(e.leavesAtEnd(), 2 * n + 2 + 8);
+      ASSERT_EQ(e.summary().assumptions.size(), 1U);
+      const ChecksumAssumption& a = e.summary().assumptions[0];
+      EXPECT_EQ(a.site, 5U);
+      EXPECT_EQ(a.annotated, annotated);
+      EXPECT_EQ(a.lines, n);
+      EXPECT_EQ(a.spaces, 1U);
+      EXPECT_GT(a.branches, 0U);
+      EXPECT_TRUE(e.summary().complete());
+    }
+}
+
+TEST(Pieces, TheSampleIsTheSeeds) {
+  Record p(12);
+  Wanted setup;
+  Counted one(p, reading(12, true), setup);
+  one.go();
+  Counted same(p, reading(12, true), setup);
+  same.go();
+  setup.options.seed = 77;
+  Counted other(p, reading(12, true), setup);
+  other.go();
+  EXPECT_EQ(one.everything(), same.everything());
+  EXPECT_NE(one.everything(), other.everything());
+}
+
+TEST(Pieces, AnotherInstructionBetweenThemMakesThemDecisions) {
+  Record p(5);
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < 5; ++i) {
+    recovery.push_back(load(64 * i + 8, 8, 5));
+    recovery.push_back(load(64 * i + 16, 8, 6));
+    p.store(1, 64 * i + 16, 0);  // watched, and always 0
+  }
+  Counted e(p, recovery);
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 32U);
+  EXPECT_TRUE(e.summary().assumptions.empty());
+}
+
+TEST(Pieces, ReadsThatDecideWhatIsReadNextAreNoPieces) {
+  // One instruction follows a list: where the next is not there, it reads something else.
+  TinyProgram p;
+  for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < 6; ++i) {
+    recovery.push_back(load(64 * i, 1, 5));
+    recovery.push_back(skip(1));
+    recovery.push_back(load(1024 + 64 * i, 1, 5));
+  }
+  for (unsigned i = 0; i < 6; ++i) {
+    p.store(1, 1024 + 64 * i, 1);
+    p.clflush(1, 1024 + 64 * i);
+  }
+  Counted e(p, recovery);
+  e.go();
+  // The last point is before the last flush: where the sixth was not there, what is read instead is uncertain too.
+  EXPECT_EQ(e.leavesAtEnd(), 32U + 2 * 32U);
+  EXPECT_TRUE(e.summary().assumptions.empty());
+}
+
+// --- budget and bounds ---
+
+std::vector<Instruction> readingAll(unsigned n) {
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < n; ++i) {
+    recovery.push_back(load(64 * i + 8, 8, 10 + i));
+    recovery.push_back(print());
+  }
+  return recovery;
+}
+
+TEST(Bounds, PastTheBudgetAPartIsExploredAndSaid) {
+  Record p(12);
+  Wanted setup;
+  setup.options.budget = 100;
+  Counted e(p, readingAll(12), setup);
+  e.go();
+  EXPECT_EQ(e.summary().overBudget, 1U);
+  EXPECT_FALSE(e.summary().complete());
+  EXPECT_EQ(e.summary().completePoints, 0U);
+  EXPECT_FALSE(e.explorer->space(e.end()).complete);
+  // None and each pair fit: 1 + 12 + 66. All, each alone missing, each alone there, and a sample beyond it.
+  EXPECT_GT(e.leavesAtEnd(), 79U + 13U);
+  EXPECT_LE(e.leavesAtEnd(), 79U + 13U + 64U);
+  for (const char* word : {"0:0:aaaaaaaaaaaa", "0:0:bbbbbbbbbbbb", "0:0:babbbbbbbbbb", "0:0:aaaaaaaaaaab"})
+    EXPECT_TRUE(e.wordsAtEnd().count(word) != 0) << word;
+  setup.options.budget = 4096;
+  Counted whole(p, readingAll(12), setup);
+  whole.go();
+  EXPECT_EQ(whole.leavesAtEnd(), 4096U);
+  EXPECT_TRUE(whole.summary().complete());
+}
+
+TEST(Bounds, MaxRunsKeepsTheFirstInOrder) {
+  Record p(5);
+  Wanted whole;
+  Counted all(p, readingAll(5), whole);
+  all.go();
+  for (std::uint64_t most : {1U, 7U, 31U, 32U, 33U}) {
+    std::string one;
+    for (unsigned workers : {1U, 6U}) {
+      Wanted setup;
+      setup.workers = workers;
+      setup.options.maxRuns = most;
+      Counted e(p, readingAll(5), setup);
+      e.run();
+      EXPECT_EQ(e.summary().newRuns, std::min<std::uint64_t>(most, 32));
+      EXPECT_EQ(e.summary().stop, most < 32 ? Stop::MaxRuns : Stop::Finished);
+      EXPECT_EQ(e.explorer->space(e.end()).leaves.size(), std::min<std::uint64_t>(most, 32));
+      EXPECT_EQ(e.summary().completePoints, most < 32 ? 0U : 1U);
+      EXPECT_LT(e.runner.runs(), e.summary().newRuns + 2 * workers - 1);
+      if (workers == 1) one = e.everything();
+      EXPECT_EQ(one, e.everything());
+    }
+  }
+}
+
+TEST(Bounds, AnInterruptKeepsWhatIsKnown) {
+  Record p(6);
+  std::atomic<bool> interrupt = true;
+  Wanted setup;
+  setup.options.interrupt = &interrupt;
+  Counted nothing(p, readingAll(6), setup);
+  nothing.run();
+  EXPECT_EQ(nothing.summary().stop, Stop::Interrupted);
+  EXPECT_EQ(nothing.summary().completePoints, 0U);
+
+  interrupt = false;
+  setup.workers = 3;
+  Counted some(p, readingAll(6), setup);
+  some.runner.disturb = [&](std::uint64_t run, RunResult&) { interrupt = run >= 20; };
+  some.run();
+  EXPECT_EQ(some.summary().stop, Stop::Interrupted);
+  EXPECT_EQ(some.summary().completePoints, 0U);
+  EXPECT_GT(some.summary().runs, 5U);
+  EXPECT_LT(some.runner.runs(), 25U);
+}
+
+TEST(Bounds, TheClockStopsIt) {
+  Record p(6);
+  Wanted setup;
+  setup.options.seconds = 1e-9;
+  Counted e(p, readingAll(6), setup);
+  e.run();
+  EXPECT_EQ(e.summary().stop, Stop::Seconds);
+  EXPECT_FALSE(e.summary().complete());
+}
+
+TEST(Bounds, ProgressIsTold) {
+  Record p(4);
+  Wanted setup;
+  std::vector<Progress> told;
+  setup.options.progress = [&](const Progress& progress) { told.push_back(progress); };
+  Counted e(p, readingAll(4), setup);
+  e.go();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back().spaces, 1U);
+  EXPECT_EQ(told.back().spacesDone, 1U);
+  EXPECT_EQ(told.back().runs, 16U);
+}
+
+// --- nondeterminism ---
+
+TEST(Determinism, ARunThatAsksOtherThingsIsSeenAndNamed) {
+  Record p(3);
+  Counted e(p, readingAll(3));
+  e.runner.disturb = [](std::uint64_t run, RunResult& r) {
+    r.used = run == 4 ? kUsedTime : kUsedThreads;
+    if (run == 4) r.queries[1].subject = 2;
+  };
+  e.run();
+  EXPECT_EQ(e.summary().diverged, 1U);
+  EXPECT_FALSE(e.summary().complete());
+  ASSERT_TRUE(e.summary().divergence.has_value());
+  const Divergence& d = *e.summary().divergence;
+  EXPECT_EQ(d.at, 1U);
+  ASSERT_TRUE(d.before.has_value() && d.now.has_value());
+  EXPECT_EQ(d.before->subject, 0U);
+  EXPECT_EQ(d.now->subject, 2U);
+  EXPECT_EQ(d.usedBefore, unsigned{kUsedThreads});
+  EXPECT_EQ(d.usedNow, unsigned{kUsedTime});
+}
+
+TEST(Determinism, ARunThatEndsEarlyIsSeen) {
+  Record p(3);
+  Counted e(p, readingAll(3));
+  e.runner.disturb = [](std::uint64_t run, RunResult& r) {
+    if (run == 5) r.queries.resize(1);
+  };
+  e.run();
+  ASSERT_TRUE(e.summary().divergence.has_value());
+  EXPECT_FALSE(e.summary().divergence->now.has_value());
+}
+
+TEST(Determinism, ASampleIsRepeated) {
+  Record p(3);
+  Counted e(p, readingAll(3));
+  e.go();
+  auto none = e.explorer->repeatSample(100);
+  ASSERT_TRUE(none.has_value());
+  EXPECT_FALSE(none->has_value());
+  EXPECT_EQ(e.runner.runs(), 16U);
+  e.runner.disturb = [](std::uint64_t, RunResult& r) { r.outcome.code = 5; };
+  auto other = e.explorer->repeatSample(2);
+  ASSERT_TRUE(other.has_value() && other->has_value());
+  EXPECT_TRUE((*other)->outcome);
+}
+
+TEST(Determinism, WhatIsNotWatchedCantBeObserved) {
+  Record p(3);
+  Counted e(p, readingAll(3));
+  e.runner.disturb = [](std::uint64_t, RunResult& r) { r.queries[1].mask = 1; };
+  auto explored = e.explorer->explore();
+  ASSERT_FALSE(explored.has_value());
+  EXPECT_EQ(explored.error().exit, ExitCode::Internal);
+}
+
+// --- several failures ---
+
+TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
+  TinyProgram p;
+  p.store(1, 0, 1);   // a
+  p.store(1, 64, 1);  // b
+  // Says what it finds, then writes to the line of b without a flush.
+  std::vector<Instruction> recovery = {open(), load(0, 1, 2), print(), load(64, 2, 3), print(), store(65, 1, 1)};
+  Wanted setup;
+  setup.options.failures = 2;
+  Counted e(p, recovery, setup);
+  e.go();
+  // The sum over b's two bytes is 31 b + c: b and c are 00, 10 or 01, 11 once a recovery has written c.
+  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
+  EXPECT_EQ(e.summary().levels, 2U);
+  EXPECT_TRUE(e.summary().complete());
+  // Byte 65 is watched now.
+  EXPECT_EQ(e.watched.mask(e.watched.find(lineOf(p.at(64)))), 3U);
+  // Each recovery of the first level ends after its store: one further crash each.
+  EXPECT_EQ(e.summary().spaces, 1U + 4U);
+}
+
+TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  std::vector<Instruction> recovery = {open(),   load(8, 1, 2), print(), skip(4), store(8, 1, 1),
+                                       flush(8), fence(),       leave(), load(0, 1, 3), print()};
+  Wanted setup;
+  setup.options.failures = 2;
+  Counted e(p, recovery, setup);
+  e.go();
+  // Once byte 8 is there, byte 0 of the same line may still be either.
+  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
+}
+
+TEST(SeveralFailures, PointsAfterAChangeOfFilesAreCountedAsNotExplored) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  Wanted setup;
+  setup.options.failures = 2;
+  Counted e(p, {open(), load(0, 1, 2), store(8, 1, 1)}, setup);
+  e.runner.disturb = [&](std::uint64_t, RunResult& r) {
+    // The recovery made its pool longer before it stored.
+    std::string bytes;
+    {
+      std::ifstream in(r.tracePath, std::ios::binary);
+      bytes.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    Event size{static_cast<std::uint8_t>(EventKind::FileSize), 0, 1, 0, p.at(0), 8192};
+    bytes.insert(bytes.size() - sizeof size, reinterpret_cast<const char*>(&size), sizeof size);
+    reinterpret_cast<blackout_trace_header*>(bytes.data())->committed += sizeof size;
+    std::ofstream(r.tracePath, std::ios::binary | std::ios::trunc) << bytes;
+  };
+  e.run();
+  EXPECT_EQ(e.summary().fileChangePoints, 2U);  // one for each of the two recoveries
+  EXPECT_EQ(e.summary().spaces, 1U);
+  EXPECT_FALSE(e.summary().complete());
+}
+
+}  // namespace
+}  // namespace blackout::test

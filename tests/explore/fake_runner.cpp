@@ -1,0 +1,142 @@
+#include "fake_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "explore/seeded.h"
+
+namespace blackout::test {
+
+namespace {
+
+class RequestMemory : public CrashedMemory {
+ public:
+  RequestMemory(const Baseline& baseline, const RunRequest& request) : baseline_(baseline), request_(request) {}
+  std::optional<File> open(const std::string& path) const override {
+    auto paths = baseline_.watched().paths();
+    auto it = std::find(paths.begin(), paths.end(), path);
+    if (it == paths.end()) return std::nullopt;
+    PathState s = baseline_.pathState(request_.ordinal, static_cast<std::uint32_t>(it - paths.begin()));
+    if (s.file == 0) return std::nullopt;
+    return File{s.file, s.size};
+  }
+  std::byte read(PmAddr addr) const override {
+    auto line = lines_.find(lineOf(addr));
+    if (line == lines_.end()) line = lines_.emplace(lineOf(addr), content(lineOf(addr))).first;
+    return line->second[addr % BLACKOUT_LINE];
+  }
+  std::uint32_t opState(std::uint32_t n) const override { return baseline_.opState(request_.ordinal, n); }
+
+ private:
+  LineBytes content(LineNo line) const {
+    WatchedNo w = baseline_.watched().find(line);
+    LineBytes bytes{};
+    if (w == Watched::kNone) {
+      baseline_.index().files().initialBytes(line, bytes);
+      return bytes;
+    }
+    for (const auto& [changed, to] : request_.lines)
+      if (changed == w) return to;
+    return baseline_.least(request_.ordinal, w);
+  }
+  const Baseline& baseline_;
+  const RunRequest& request_;
+  mutable std::map<LineNo, LineBytes> lines_;
+};
+
+}  // namespace
+
+WatchedNames namesOf(const Watched& watched) {
+  return {[&watched](LineNo line) {
+            WatchedNo w = watched.find(line);
+            return w == Watched::kNone ? std::nullopt : std::optional(w);
+          },
+          [&watched](WatchedNo w) { return watched.mask(w); },
+          [&watched](const std::string& path) -> std::optional<std::uint32_t> {
+            auto it = std::find(watched.paths().begin(), watched.paths().end(), path);
+            if (it == watched.paths().end()) return std::nullopt;
+            return static_cast<std::uint32_t>(it - watched.paths().begin());
+          },
+          watched.operations()};
+}
+
+FakeRunner::FakeRunner(const RecoveryProgram& program, const Baseline& baseline, unsigned workers, std::uint64_t order)
+    : program_(&program), baseline_(&baseline), workers_(workers), order_(order) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "blackout-explore-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) std::abort();
+  folder_ = pattern;
+}
+
+FakeRunner::~FakeRunner() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void FakeRunner::check(const RunRequest& request) {
+  auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
+  if (request.ordinal >= baseline_->count()) return complain("no such point");
+  for (std::size_t i = 0; i < request.lines.size(); ++i) {
+    const auto& [w, bytes] = request.lines[i];
+    if (i > 0 && request.lines[i - 1].first >= w) complain("lines are not ascending");
+    if (bytes == baseline_->least(request.ordinal, w)) complain(fmt::format("line {} is named for nothing", w));
+    if (level_ > 1) continue;
+    LineVersions possible =
+        baseline_->index().versionsOf(baseline_->watched().line(w), baseline_->point(request.ordinal));
+    if (std::none_of(possible.versions.begin(), possible.versions.end(),
+                     [&](const LineVersion& v) { return v.bytes == bytes; }))
+      complain(fmt::format("no crash at point {} leaves line {} so", request.ordinal, w));
+  }
+}
+
+Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
+  check(request);
+  if (worker >= workers_ || pending_.count(worker) != 0) complaints_.push_back("the worker is not idle");
+  RequestMemory memory(*baseline_, request);
+  const FileTimeline& timeline = baseline_->index().files();
+  EventNo at = baseline_->point(request.ordinal);
+  std::vector<RecoveryProgram::TableFile> files(timeline.count() + 1);
+  for (FileNo f = 1; f <= timeline.count(); ++f)
+    if (timeline.existsAt(f, at)) files[f] = {true, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)};
+  RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->watched()), files);
+
+  RunResult result;
+  result.outcome = did.outcome;
+  result.queries = did.queries;
+  if (request.traced) {
+    result.tracePath = (folder_ / std::to_string(worker)).string();
+    std::ofstream(result.tracePath, std::ios::binary | std::ios::trunc) << did.trace;
+  }
+  std::string recovery;
+  for (const Query& q : did.queries) {
+    recovery += fmt::format("{} {} {:x}:", static_cast<int>(q.kind), q.subject, q.mask);
+    if (q.kind == QueryKind::Bytes) {
+      PmAddr line = addressOf(baseline_->watched().line(q.subject));
+      for (unsigned i = 0; i < 64; ++i)
+        if ((q.mask >> i & 1) != 0) recovery += static_cast<char>(memory.read(line + i));
+    } else if (q.kind == QueryKind::Path) {
+      PathState s = baseline_->pathState(request.ordinal, q.subject);
+      recovery += fmt::format("{} {}", s.file, s.size);
+    } else {
+      recovery += std::to_string(memory.opState(q.subject));
+    }
+    recovery += ';';
+  }
+  if (!seen_.insert(recovery).second) ++repeated_;
+  if (disturb) disturb(runs_, result);
+  ++runs_;
+  pending_[worker] = std::move(result);
+  return {};
+}
+
+Result<std::pair<unsigned, RunResult>> FakeRunner::wait() {
+  if (pending_.empty()) return fail("nothing was begun", ExitCode::Internal);
+  auto it = std::next(pending_.begin(), static_cast<std::ptrdiff_t>(mix(order_, runs_, pending_.size()) % pending_.size()));
+  std::pair<unsigned, RunResult> out(it->first, std::move(it->second));
+  pending_.erase(it);
+  return out;
+}
+
+}  // namespace blackout::test

@@ -1,0 +1,492 @@
+// Random programs with random recoveries: lazy exploration against exhaustive enumeration and against the brute-force machine
+// of tests/model, which shares nothing with it; and that results depend neither on the tree, nor on the workers, nor on
+// interrupts.
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "brute_force.h"
+#include "events/trace_writer.h"
+#include "explored.h"
+#include "explore/seeded.h"
+#include "model/image.h"
+#include "random_program.h"
+
+namespace blackout::test {
+namespace {
+
+const std::vector<StartFile> kPool = {{"/pool", 192}};
+
+Index indexOf(const Trace& trace, const ModelOptions& options) {
+  auto built = Index::build(trace, options);
+  if (!built) throw std::runtime_error(built.error().sentence);
+  return std::move(*built);
+}
+
+// A snapshot with one content chosen for each line.
+class BruteMemory : public CrashedMemory {
+ public:
+  BruteMemory(const BruteSnapshot& snapshot, const std::map<LineNo, LineContent>& lines,
+              const std::vector<std::uint32_t>& ops)
+      : snapshot_(snapshot), lines_(lines), ops_(ops) {}
+  std::optional<File> open(const std::string& path) const override {
+    // The last file with the name has it.
+    std::optional<File> found;
+    for (const auto& [n, f] : snapshot_.files)
+      if (f.exists && f.path == path) found = File{n, f.size};
+    return found;
+  }
+  std::byte read(PmAddr addr) const override {
+    auto it = lines_.find(lineOf(addr));
+    return it == lines_.end() ? std::byte{0} : static_cast<std::byte>(it->second[addr % 64]);
+  }
+  std::uint32_t opState(std::uint32_t n) const override { return ops_[n]; }
+
+ private:
+  const BruteSnapshot& snapshot_;
+  const std::map<LineNo, LineContent>& lines_;
+  const std::vector<std::uint32_t>& ops_;
+};
+
+std::vector<std::uint32_t> opStates(const Trace& trace, EventNo at) {
+  std::vector<std::uint32_t> states;
+  std::map<ThreadNo, std::vector<std::size_t>> stacks;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) == EventKind::OpBegin) {
+      stacks[e.thread].push_back(states.size());
+      states.push_back(n < at ? 1 : 0);
+    } else if (kindOf(e) == EventKind::OpEnd && !stacks[e.thread].empty()) {
+      if (n < at) states[stacks[e.thread].back()] = 2;
+      stacks[e.thread].pop_back();
+    }
+  }
+  return states;
+}
+
+// All choices of one content per line; false if they are too many.
+template <class Visit>
+bool product(const BruteSnapshot& snapshot, std::size_t most, Visit visit) {
+  std::size_t states = 1;
+  for (const auto& [line, contents] : snapshot.lines)
+    if ((states *= contents.size()) > most) return false;
+  std::map<LineNo, LineContent> chosen;
+  auto choose = [&](auto& self, auto it) -> void {
+    if (it == snapshot.lines.end()) return visit(chosen);
+    for (const LineContent& c : it->second) {
+      chosen[it->first] = c;
+      self(self, std::next(it));
+    }
+  };
+  choose(choose, snapshot.lines.begin());
+  return true;
+}
+
+const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](WatchedNo) { return 0; },
+                               [](const std::string&) { return std::nullopt; }, 0};
+
+std::vector<RecoveryProgram::TableFile> tableOf(const BruteSnapshot& snapshot) {
+  std::vector<RecoveryProgram::TableFile> files(1);
+  for (const auto& [n, f] : snapshot.files) {
+    files.resize(std::max<std::size_t>(files.size(), n + 1));
+    files[n] = {f.exists, f.path, f.size};
+  }
+  return files;
+}
+
+std::vector<std::string> pathsOf(const Trace& trace) {
+  std::set<std::string> paths;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::FileNew || kindOf(trace[n]) == EventKind::FileRename)
+      paths.emplace(trace.payload(n));
+  std::vector<std::string> out = {"/pool"};
+  for (const std::string& p : paths)
+    if (p != "/pool") out.push_back(p);
+  out.push_back("/nowhere");
+  return out;
+}
+
+std::uint32_t operationsOf(const Trace& trace) {
+  std::uint32_t n = 0;
+  for (EventNo e = 0; e < trace.end(); e = trace.next(e)) n += kindOf(trace[e]) == EventKind::OpBegin ? 1 : 0;
+  return n;
+}
+
+// More events than numbers, so that small lists are busy programs too.
+Genes grown(const Genes& genes, std::uint32_t times) {
+  Genes out;
+  for (std::uint32_t g : genes)
+    for (std::uint32_t i = 0; i < times; ++i) out.push_back(g * 31 + i);
+  return out;
+}
+
+// A program that stores much and flushes little: values of all widths over each other, on three lines.
+std::string storingProgram(const Genes& genes) {
+  TraceWriter writer;
+  FileNo f = writer.file("/pool", 192, true);
+  std::map<LineNo, unsigned> stores;
+  auto room = [&](PmAddr addr, std::uint64_t size) {
+    for (LineNo l = lineOf(addr); l <= lineOf(addr + size - 1); ++l)
+      if (stores[l] + (size + 14) / 8 > 6) return false;
+    for (LineNo l = lineOf(addr); l <= lineOf(addr + size - 1); ++l) stores[l] += (size + 14) / 8;
+    return true;
+  };
+  unsigned open = 0;
+  for (std::uint32_t gene : genes) {
+    std::uint64_t dice = gene + 1;
+    auto roll = [&](std::uint64_t n) { return (dice = mix(dice)) % n; };
+    auto thread = static_cast<ThreadNo>(1 + roll(2));
+    std::uint64_t kind = roll(32);
+    std::uint64_t in = roll(8);
+    PmAddr addr = pmAddr(f, 64 * roll(3) + 8 * roll(4) + in);
+    if (kind < 22) {
+      auto size = static_cast<unsigned>(1 + roll(8 - in));
+      std::uint64_t value = roll(4) * 0x0101010101010101ULL >> (64 - 8 * size);
+      if (room(addr, 1)) writer.event(kind < 20 ? EventKind::Store : EventKind::StoreNt, thread, addr, value, size);
+    } else if (kind < 25) {
+      std::string bytes;
+      for (std::uint64_t i = 9 + roll(32); i > 0; --i) bytes.push_back(static_cast<char>(roll(3)));
+      if (offsetOf(addr) + bytes.size() <= 192 && room(addr, bytes.size()))
+        writer.store(EventKind::Store, thread, addr, bytes);
+    } else if (kind < 28) {
+      writer.event(EventKind::Clwb, thread, addr);
+    } else if (kind < 30) {
+      writer.event(EventKind::Sfence, thread);
+    } else if (kind < 31) {
+      writer.blob(EventKind::OpBegin, 1, 0, "op");
+      ++open;
+    } else if (open > 0) {
+      writer.event(EventKind::OpEnd, 1);
+      --open;
+    }
+  }
+  return writer.bytes();
+}
+
+struct Case {
+  Case(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene, bool operations = true)
+      : bytes(optionGene % 2 == 0 ? RandomProgram(grown(genes, 1 + optionGene / 3 % 3), kPool, optionGene % 4 == 0).bytes
+                                  : storingProgram(grown(genes, 1 + optionGene / 3 % 3))),
+        trace(traceOf(bytes)),
+        options(randomOptions(optionGene)),
+        index(indexOf(trace, options)),
+        recovery(RecoveryProgram::random(grown(recoveryGenes, 1 + optionGene / 13 % 2), pathsOf(trace),
+                                         operations ? operationsOf(trace) : 0)) {}
+  static Trace traceOf(const std::string& bytes) {
+    auto opened = Trace::fromBytes(std::as_bytes(std::span(bytes)));
+    if (!opened) throw std::runtime_error(opened.error().sentence);
+    return std::move(*opened);
+  }
+  std::string bytes;
+  Trace trace;
+  ModelOptions options;
+  Index index;
+  RecoveryProgram recovery;
+};
+
+constexpr std::size_t kMostStates = 2000;
+
+// Lazy == exhaustive == the brute-force machine, at every single point.
+void lazyEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.points = PointsMode::All;
+  Explored lazy(c.index, c.recovery, setup);
+  lazy.run();
+  RC_ASSERT(lazy.explorer->summary().complete());
+  RC_ASSERT(lazy.explorer->summary().assumptions.empty());
+  RC_ASSERT(lazy.runner.repeated() == 0U);
+  RC_ASSERT(lazy.runner.runs() == lazy.explorer->summary().runs);
+  std::vector<BruteSnapshot> snapshots = bruteForce(c.trace, c.options);
+  RC_ASSERT(snapshots.size() == lazy.baseline.count());
+  std::size_t all = 0;
+  for (std::uint32_t o = 0; o < snapshots.size(); ++o) {
+    std::set<std::string> expected;
+    std::vector<std::uint32_t> ops = opStates(c.trace, snapshots[o].at);
+    std::size_t states = 0;
+    bool done = product(snapshots[o], kMostStates, [&](const auto& lines) {
+      ++states;
+      BruteMemory memory(snapshots[o], lines, ops);
+      expected.insert(wordOf(c.recovery.run(memory, kNothing, tableOf(snapshots[o])).outcome));
+    });
+    if (!done) {
+      all = SIZE_MAX;
+      continue;
+    }
+    if (all != SIZE_MAX) all += states;
+    if (lazy.words(o) != expected) {
+      RC_LOG() << describe(c.options) << " point " << o << ": " << lazy.words(o).size() << " outcomes, brute force has "
+               << expected.size() << "\n"
+               << lazy.everything();
+      RC_FAIL("outcomes differ from brute force");
+    }
+  }
+  RC_CLASSIFY(all == SIZE_MAX, "too many states somewhere");
+  RC_CLASSIFY(lazy.explorer->summary().mostAtOneSpace > 4, "more than 4 recoveries at a point");
+  RC_CLASSIFY(lazy.explorer->summary().mostAtOneSpace > 20, "more than 20 recoveries at a point");
+  if (all > 20000) return;
+  setup.strategy = "exhaustive";
+  Explored exhaustive(c.index, c.recovery, setup);
+  exhaustive.run();
+  RC_ASSERT(exhaustive.explorer->summary().statesTried >= lazy.explorer->summary().runs);
+  for (std::uint32_t o = 0; o < snapshots.size(); ++o) RC_ASSERT(exhaustive.words(o) == lazy.words(o));
+}
+
+// The points that are enough give all outcomes of all points, if nobody asks for operations.
+void enoughPointsLoseNoOutcome(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene, false);
+  Wanted setup;
+  Explored enough(c.index, c.recovery, setup);
+  enough.run();
+  setup.points = PointsMode::All;
+  Explored all(c.index, c.recovery, setup);
+  all.run();
+  RC_ASSERT(enough.words() == all.words());
+}
+
+// A tree for each point alone gives the same, and the tree runs each recovery once.
+void treeEqualsNoTree(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.points = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
+  Explored tree(c.index, c.recovery, setup);
+  tree.run();
+  setup.options.tree = false;
+  Explored alone(c.index, c.recovery, setup);
+  alone.run();
+  for (SpaceNo s = 0; s < tree.explorer->spaceCount(); ++s) {
+    RC_ASSERT(tree.words(s) == alone.words(s));
+    RC_ASSERT(tree.explorer->space(s).leaves.size() == alone.explorer->space(s).leaves.size());
+  }
+  RC_ASSERT(alone.runner.runs() == tree.explorer->summary().runsPerSpaceAlone);
+  RC_ASSERT(tree.runner.repeated() == 0U);
+}
+
+void workersDoNotMatter(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.points = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
+  setup.options.tree = optionGene % 5 != 0;
+  setup.options.failures = optionGene % 7 == 0 ? 2 : 1;
+  if (optionGene % 4 == 0) setup.options.budget = 3;
+  if (optionGene % 11 == 0) setup.options.maxRuns = 1 + optionGene % 9;
+  Explored one(c.index, c.recovery, setup);
+  one.run();
+  setup.workers = 8;
+  setup.order = optionGene;
+  Explored eight(c.index, c.recovery, setup);
+  eight.run();
+  RC_ASSERT(one.everything() == eight.everything());
+  // Past a budget or a bound a run may have been begun that turns out not to be needed.
+  if (setup.options.maxRuns == 0) RC_ASSERT(one.runner.runs() == eight.runner.runs());
+}
+
+struct TemporaryFile {
+  std::string path = (std::filesystem::temp_directory_path() / fmt::format("blackout-explore-{}.saved", getpid())).string();
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
+// Interrupted, saved, loaded, gone on with, any number of times: as if nothing had happened.
+void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.workers = 1 + optionGene % 3;
+  setup.options.tree = optionGene % 5 != 0;
+  setup.options.failures = optionGene % 7 == 0 ? 2 : 1;
+  Explored whole(c.index, c.recovery, setup);
+  whole.run();
+  TemporaryFile file;
+  setup.options.maxRuns = 1 + optionGene % 6;
+  std::uint64_t runs = 0;
+  bool first = true;
+  for (unsigned round = 0;; ++round) {
+    RC_ASSERT(round < 1000U);
+    setup.order = optionGene + round;
+    Explored part(c.index, c.recovery, setup);
+    if (!first) RC_ASSERT(part.explorer->load(file.path).has_value());
+    first = false;
+    part.run();
+    runs += part.runner.runs();
+    const ExplorationSummary& m = part.explorer->summary();
+    RC_ASSERT(m.newRuns <= setup.options.maxRuns);
+    if (m.stop == Stop::Finished) {
+      RC_ASSERT(part.everything() == whole.everything());
+      RC_ASSERT(runs == whole.runner.runs());
+      return;
+    }
+    RC_ASSERT(m.stop == Stop::MaxRuns);
+    RC_ASSERT(!m.complete());
+    // What is complete is what it is.
+    for (SpaceNo s = 0; s < part.explorer->spaceCount(); ++s)
+      if (part.explorer->space(s).complete) RC_ASSERT(part.words(s) == whole.words(s));
+    RC_ASSERT(part.explorer->save(file.path).has_value());
+  }
+}
+
+// The second crash by brute force: from each state that the first may leave the recovery runs, and every snapshot of
+// its own trace is a memory on which it runs again.
+void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.options.failures = 2;
+  Explored lazy(c.index, c.recovery, setup);
+  lazy.run();
+  RC_ASSERT(lazy.explorer->summary().complete());
+  RC_ASSERT(lazy.runner.repeated() == 0U);
+  std::map<EventNo, BruteSnapshot> at;
+  for (BruteSnapshot& s : bruteForce(c.trace, c.options)) at[s.at] = std::move(s);
+  std::size_t spaces = 0;
+  for (std::uint32_t o = 0; o < lazy.baseline.count(); ++o) {
+    const BruteSnapshot& first = at[lazy.baseline.point(o)];
+    std::vector<std::uint32_t> ops = opStates(c.trace, first.at);
+    std::set<std::string> expected;
+    bool done = true;
+    done = done && product(first, 60, [&](const std::map<LineNo, LineContent>& lines) {
+             if (!done) return;
+             BruteMemory memory(first, lines, ops);
+             RecoveryProgram::Did did = c.recovery.run(memory, kNothing, tableOf(first));
+             expected.insert(wordOf(did.outcome));
+             auto trace = Trace::fromBytes(std::as_bytes(std::span(did.trace)));
+             RC_ASSERT(trace.has_value());
+             for (BruteSnapshot& second : bruteForce(*trace, c.options, &lines)) {
+               // Its files are those of the first crash; the table's beginning is no recovery.
+               second.files = first.files;
+               done = done && product(second, 100, [&](const auto& again) {
+                        ++spaces;
+                        BruteMemory left(second, again, ops);
+                        expected.insert(wordOf(c.recovery.run(left, kNothing, tableOf(first)).outcome));
+                      });
+             }
+           });
+    if (!done || spaces > 20000) continue;
+    std::set<std::string> found = lazy.wordsAt(o, 1);
+    found.merge(lazy.wordsAt(o, 2));
+    if (found != expected) {
+      RC_LOG() << describe(c.options) << " point " << o << ": " << found.size() << " outcomes, brute force has "
+               << expected.size() << "\n"
+               << lazy.everything();
+      RC_FAIL("outcomes of two failures differ from brute force");
+    }
+  }
+  RC_CLASSIFY(lazy.explorer->summary().spaces > lazy.explorer->summary().points, "has crashes in recovery");
+}
+
+// Every leaf's example, as a crash state, gives by the index an image on which the recovery ends as the leaf says; and
+// asking for that state finds the leaf.
+class ImageMemory : public CrashedMemory {
+ public:
+  ImageMemory(const Image& image, const std::vector<std::uint32_t>& ops) : image_(image), ops_(ops) {}
+  std::optional<File> open(const std::string& path) const override {
+    for (std::size_t i = image_.files.size(); i-- > 0;)
+      if (image_.files[i].path == path) return File{static_cast<FileNo>(i + 1), image_.files[i].size};
+    return std::nullopt;
+  }
+  std::byte read(PmAddr addr) const override {
+    std::byte b{};
+    image_.files[fileOf(addr) - 1].bytes.read(offsetOf(addr), {&b, 1});
+    return b;
+  }
+  std::uint32_t opState(std::uint32_t n) const override { return ops_[n]; }
+
+ private:
+  const Image& image_;
+  const std::vector<std::uint32_t>& ops_;
+};
+
+void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  setup.options.failures = 1 + optionGene % 3;
+  Explored e(c.index, c.recovery, setup);
+  e.run();
+  std::uint64_t runs = e.runner.runs();
+  std::size_t checked = 0;
+  for (SpaceNo s = 0; s < e.explorer->spaceCount() && checked < 300; ++s) {
+    const SpaceInfo& info = e.explorer->space(s);
+    std::vector<std::uint32_t> ops = opStates(c.trace, e.baseline.point(info.ordinal));
+    // The traces of the recoveries on the way, last crash first.
+    std::vector<std::string> bytes;
+    std::vector<std::unique_ptr<Trace>> traces;
+    std::vector<std::unique_ptr<Index>> further;
+    std::vector<const Index*> indexes;
+    for (SpaceNo at = s; e.explorer->space(at).level > 1; at = e.explorer->space(at).parent)
+      bytes.push_back(*e.explorer->traceOf(e.explorer->space(at).through));
+    for (std::string& b : bytes) {
+      traces.push_back(std::make_unique<Trace>(std::move(*Trace::fromBytes(std::as_bytes(std::span(b))))));
+      further.push_back(std::make_unique<Index>(indexOf(*traces.back(), c.options)));
+      indexes.insert(indexes.begin(), further.back().get());
+    }
+    indexes.insert(indexes.begin(), &c.index);
+    for (LeafNo l : info.leaves) {
+      ++checked;
+      LeafDetail detail = e.explorer->detail(s, l);
+      auto found = e.explorer->leafOf(s, detail.example);
+      RC_ASSERT(found.has_value());
+      RC_ASSERT(*found == l);
+      CrashState state = e.explorer->crashState(s, detail.example);
+      RC_ASSERT(state.size() == info.level);
+      auto image = buildImage(state, indexes);
+      if (!image) RC_FAIL(image.error().sentence);
+      ImageMemory memory(*image, ops);
+      RC_ASSERT(wordOf(c.recovery.run(memory, kNothing, {{}}).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
+      auto again = e.explorer->repeat(s, detail.example);
+      RC_ASSERT(again.has_value());
+      RC_ASSERT(!again->divergence.has_value());
+      // Everything else persisted does not matter to what was read.
+      auto newest = e.explorer->leafOf(s, detail.example, Others::Newest);
+      RC_ASSERT(newest.has_value());
+      RC_ASSERT(*newest == l);
+      auto stated = buildImage(e.explorer->crashState(s, detail.example, Others::Newest), indexes);
+      if (!stated) RC_FAIL(stated.error().sentence);
+      ImageMemory other(*stated, ops);
+      RC_ASSERT(wordOf(c.recovery.run(other, kNothing, {{}}).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
+    }
+  }
+  RC_ASSERT(e.runner.runs() == runs + checked);  // those of repeat
+}
+
+// Each of the other strategies finds a part of what lazy exploration finds.
+void strategiesFindAPart(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
+  Case c(genes, recoveryGenes, optionGene);
+  Wanted setup;
+  Explored lazy(c.index, c.recovery, setup);
+  lazy.run();
+  for (const char* name : {"two-plan", "all-in-place", "sample"}) {
+    setup.strategy = name;
+    setup.strategyOptions.samples = 1 + optionGene % 7;
+    Explored part(c.index, c.recovery, setup);
+    part.run();
+    for (SpaceNo s = 0; s < lazy.explorer->spaceCount(); ++s) {
+      std::set<std::string> some = part.words(s);
+      std::set<std::string> all = lazy.words(s);
+      RC_ASSERT(!some.empty());
+      RC_ASSERT(std::includes(all.begin(), all.end(), some.begin(), some.end()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace blackout::test
+
+int main(int argc, char** argv) {
+  using namespace blackout::test;
+  // A fixed seed: the same programs every time. RC_PARAMS overrides all of it.
+  bool full = argc > 1 && std::strcmp(argv[1], "full") == 0;
+  setenv("RC_PARAMS", full ? "max_success=20000 max_size=45 seed=3" : "max_success=1000 max_size=35 seed=3", 0);
+  bool ok = rc::check("lazy == exhaustive == brute force at every point", lazyEqualsBruteForce);
+  ok &= rc::check("the points that are enough lose no outcome", enoughPointsLoseNoOutcome);
+  ok &= rc::check("tree == no tree", treeEqualsNoTree);
+  ok &= rc::check("one worker == eight in any order", workersDoNotMatter);
+  ok &= rc::check("resumed == uninterrupted", resumedEqualsUninterrupted);
+  ok &= rc::check("two failures == brute force", twoFailuresEqualBruteForce);
+  ok &= rc::check("a leaf's crash state leads to it", crashStatesLeadToTheirLeaves);
+  ok &= rc::check("strategies find a part of what there is", strategiesFindAPart);
+  return ok ? 0 : 1;
+}

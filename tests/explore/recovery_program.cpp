@@ -1,0 +1,205 @@
+#include "recovery_program.h"
+
+#include <map>
+#include <set>
+
+#include "events/trace_writer.h"
+#include "explore/seeded.h"
+
+namespace blackout::test {
+
+RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<std::string>& paths,
+                                        std::uint32_t operations) {
+  RecoveryProgram program;
+  auto& out = program.instructions;
+  out.push_back({Does::Open, paths.front(), 0, 0, 0, 0, 1});
+  for (std::uint32_t gene : genes) {
+    std::uint64_t dice = gene;
+    auto roll = [&](std::uint64_t n) { return (dice = mix(dice)) % n; };
+    Instruction i;
+    i.site = out.size() + 1;
+    i.offset = roll(3) * 64 + (roll(3) == 0 ? roll(64) : roll(4) * 8);
+    i.size = static_cast<unsigned>(roll(3) == 0 ? 1 + roll(64) : 1ULL << roll(4));
+    i.stride = roll(4) == 0 ? 8 * (1 + roll(9)) : 0;
+    i.value = roll(4);
+    std::uint64_t kind = roll(32);
+    if (kind < 2) {
+      i.does = Does::Open;
+      i.path = paths[roll(paths.size())];
+    } else if (kind < 14) {
+      i.does = Does::Load;
+    } else if (kind < 15) {
+      i.does = Does::Group;
+    } else if (kind < 18) {
+      i.does = Does::Store;
+      i.size = static_cast<unsigned>(1 + roll(8));
+    } else if (kind < 19) {
+      i.does = Does::Rmw;
+      i.offset = i.offset / 8 * 8;
+      i.size = 8;
+    } else if (kind < 21) {
+      i.does = Does::Flush;
+    } else if (kind < 23) {
+      i.does = Does::Fence;
+    } else if (kind < 26) {
+      i.does = Does::Skip;
+      i.value = 1 + roll(4);
+    } else if (kind < 27) {
+      if (operations == 0) continue;
+      i.does = Does::Op;
+      i.value = roll(operations);
+    } else if (kind < 31) {
+      i.does = Does::Print;
+    } else {
+      i.does = Does::Exit;
+    }
+    out.push_back(i);
+  }
+  return program;
+}
+
+namespace {
+
+class Machine {
+ public:
+  Machine(const CrashedMemory& memory, const WatchedNames& watched, const std::vector<RecoveryProgram::TableFile>& files)
+      : memory_(memory), watched_(watched) {
+    for (std::size_t n = 1; n < files.size(); ++n) {
+      const auto& f = files[n];
+      FileNo made = f.exists ? writer_.file(f.path, f.size, true)
+                             : writer_.file("/absent/" + std::to_string(n), 0, false);
+      if (!f.exists) writer_.event(EventKind::FileUnlink, 0, pmAddr(made, 0));
+    }
+    emit(EventKind::Lfence);
+  }
+
+  RecoveryProgram::Did run(const std::vector<Instruction>& program) {
+    for (std::size_t at = 0; at < program.size(); ++at) {
+      const Instruction& i = program[at];
+      switch (i.does) {
+        case Does::Open: {
+          if (auto path = watched_.path(i.path); path && askedPaths_.insert(*path).second)
+            log({QueryKind::Path, *path, 0, i.site, 0, 0, slots_});
+          if (auto found = memory_.open(i.path))
+            file_ = found;
+          else if (i.value == 3)
+            return end(Ending::Exited, 2);
+          break;
+        }
+        case Does::Load:
+        case Does::Group: {
+          auto bytes = load(i, i.does == Does::Group ? ++groups_ : 0);
+          if (!bytes && i.value == 3) return end(Ending::Signalled, 7);
+          last_ = bytes.value_or(4);
+          break;
+        }
+        case Does::Rmw: {
+          auto bytes = load(i, 0);
+          if (!bytes) break;
+          store(i, EventKind::Rmw);
+          last_ = *bytes;
+          break;
+        }
+        case Does::Store:
+          if (inFile(i)) store(i, EventKind::Store);
+          break;
+        case Does::Flush:
+          if (inFile(i)) emit(EventKind::Clwb, addressOf(i));
+          break;
+        case Does::Fence:
+          emit(EventKind::Sfence);
+          break;
+        case Does::Skip:
+          if (last_ % 3 != 0) at += i.value;
+          break;
+        case Does::Op:
+          if (i.value < watched_.operations && askedOps_.insert(i.value).second)
+            log({QueryKind::Op, static_cast<std::uint32_t>(i.value), 0, i.site, 0, 0, slots_});
+          last_ = memory_.opState(static_cast<std::uint32_t>(i.value));
+          break;
+        case Does::Print:
+          // Coarse, so that different ways lead to the same outcome.
+          output_ += static_cast<char>('a' + last_ % 5);
+          break;
+        case Does::Exit:
+          return end(Ending::Exited, static_cast<int>(last_ % 3));
+      }
+    }
+    return end(Ending::Exited, 0);
+  }
+
+ private:
+  PmAddr addressOf(const Instruction& i) const {
+    return pmAddr(file_->number, i.offset + (i.stride == 0 ? 0 : i.stride * (last_ % 4)));
+  }
+  bool inFile(const Instruction& i) const { return file_ && offsetOf(addressOf(i)) + i.size <= file_->size; }
+
+  std::byte byteAt(PmAddr a) const {
+    auto it = written_.find(a);
+    return it != written_.end() ? it->second : memory_.read(a);
+  }
+
+  std::optional<std::uint64_t> load(const Instruction& i, std::uint32_t group) {
+    if (!inFile(i)) return std::nullopt;
+    PmAddr from = addressOf(i);
+    std::uint64_t sum = 0;
+    std::map<LineNo, std::uint64_t> masks;
+    for (PmAddr a = from; a < from + i.size; ++a) {
+      if (written_.count(a) == 0 && observed_.insert(a).second) masks[lineOf(a)] |= std::uint64_t{1} << (a % 64);
+      sum = sum * 31 + static_cast<std::uint64_t>(byteAt(a));
+    }
+    for (auto& [line, mask] : masks)
+      if (auto w = watched_.line(line)) {
+        mask &= watched_.mask(*w);
+        if (mask != 0) log({QueryKind::Bytes, *w, mask, i.site, group, 0, slots_});
+      }
+    return sum;
+  }
+
+  void store(const Instruction& i, EventKind kind) {
+    // Inside one aligned unit of 8 bytes.
+    PmAddr from = addressOf(i);
+    unsigned size = std::min<unsigned>(i.size, 8 - static_cast<unsigned>(from % 8));
+    std::uint64_t value = (i.value == 3 ? last_ % 3 : i.value) * 0x0101010101010101ULL;
+    for (unsigned b = 0; b < size; ++b) written_[from + b] = static_cast<std::byte>(value >> (8 * b));
+    if (size < 8) value &= (std::uint64_t{1} << (8 * size)) - 1;
+    emit(kind, from, value, size);
+  }
+
+  void emit(EventKind kind, PmAddr addr = 0, std::uint64_t value = 0, unsigned len = 0) {
+    slots_ = writer_.event(kind, 1, addr, value, len) + 1;
+  }
+  void log(Query q) { queries_.push_back(q); }
+  RecoveryProgram::Did end(Ending ending, int code) {
+    RecoveryProgram::Did did;
+    did.outcome.ending = ending;
+    did.outcome.code = code;
+    did.outcome.output = output_;
+    did.queries = queries_;
+    did.trace = writer_.bytes();
+    return did;
+  }
+
+  const CrashedMemory& memory_;
+  const WatchedNames& watched_;
+  std::optional<CrashedMemory::File> file_;
+  std::map<PmAddr, std::byte> written_;
+  std::set<PmAddr> observed_;
+  std::set<std::uint32_t> askedPaths_;
+  std::set<std::uint64_t> askedOps_;
+  std::uint64_t last_ = 0;
+  std::uint32_t groups_ = 0;
+  std::uint32_t slots_ = 0;
+  std::string output_;
+  std::vector<Query> queries_;
+  TraceWriter writer_;
+};
+
+}  // namespace
+
+RecoveryProgram::Did RecoveryProgram::run(const CrashedMemory& memory, const WatchedNames& watched,
+                                          const std::vector<TableFile>& files) const {
+  return Machine(memory, watched, files).run(instructions);
+}
+
+}  // namespace blackout::test

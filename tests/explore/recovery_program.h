@@ -1,0 +1,71 @@
+// Random recovery programs and what one of them does on a given memory: loads of any width, stores of its own, branches and
+// addresses that depend on what was read, early exits, questions for paths and operations. It logs its first observations of
+// what it is told to watch, as the runtime does, and knows nothing of trees, spaces or points.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explore/run.h"
+
+namespace blackout::test {
+
+using Genes = std::vector<std::uint32_t>;
+
+// What a crash left, as the program sees it.
+class CrashedMemory {
+ public:
+  virtual ~CrashedMemory() = default;
+  struct File {
+    FileNo number = 0;
+    std::uint64_t size = 0;
+  };
+  virtual std::optional<File> open(const std::string& path) const = 0;
+  virtual std::byte read(PmAddr addr) const = 0;
+  virtual std::uint32_t opState(std::uint32_t n) const = 0;
+};
+
+// What is watched: the log's numbers.
+struct WatchedNames {
+  std::function<std::optional<WatchedNo>(LineNo)> line;
+  std::function<std::uint64_t(WatchedNo)> mask;
+  std::function<std::optional<std::uint32_t>(const std::string&)> path;
+  std::uint32_t operations = 0;
+};
+
+enum class Does : std::uint8_t { Open, Load, Group, Store, Rmw, Flush, Fence, Skip, Op, Print, Exit };
+
+struct Instruction {
+  Does does{};
+  std::string path;
+  std::uint64_t offset = 0;   // in the open file; added to `stride` times what was read last
+  std::uint64_t stride = 0;
+  unsigned size = 1;
+  std::uint64_t value = 0;
+  std::uint64_t site = 0;
+};
+
+struct RecoveryProgram {
+  std::vector<Instruction> instructions;
+
+  // Random, on these paths. Each instruction has its own site; `operations`: it may ask for them.
+  static RecoveryProgram random(const Genes& genes, const std::vector<std::string>& paths, std::uint32_t operations);
+
+  struct Did {
+    Outcome outcome;
+    std::vector<Query> queries;
+    std::string trace;  // bytes of a trace file
+  };
+  // `beginning`: the files of the trace, in the order of their numbers: path and size of those that are there.
+  struct TableFile {
+    bool exists = false;
+    std::string path;
+    std::uint64_t size = 0;
+  };
+  Did run(const CrashedMemory& memory, const WatchedNames& watched, const std::vector<TableFile>& files) const;
+};
+
+}  // namespace blackout::test
