@@ -4,6 +4,7 @@
 #   make            build; leaves blackout, blackout-clang and blackout-clang++ in build/bin
 #   make test       all quick tests
 #   make test-full  the long ones; SHARD=2/5 runs the second fifth of them
+#   make truth      what is found of the corpus's seeded bugs, missed and false, by kind
 #   make demo       a bundled program with a bug, checked, mended, and checked again
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
@@ -14,7 +15,7 @@ PREFIX ?= /usr/local
 SHARD ?= 1/1
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build test test-full demo install bench format tidy clean
+.PHONY: all setup build test test-full truth demo install bench format tidy clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
@@ -35,6 +36,9 @@ test: build
 
 test-full: build
 	@scripts/test-full $(BUILD) $(SHARD)
+
+truth: build
+	@corpus/run.py --truth --jobs $(JOBS) --blackout $(BUILD)/bin/blackout
 
 demo: build
 	@examples/demo $(BUILD)/bin

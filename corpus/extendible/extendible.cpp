@@ -252,7 +252,7 @@ class Extendible {
     pm_persist(upper, sizeof *upper);
 #endif
 #if BUG == 3
-    // UD, not atomic: the depth is raised while the upper half still leads to the first segment. After a crash in
+    // UD, wrong order: the depth is raised while the upper half still leads to the first segment. After a crash in
     // between both halves own it, and each takes the other's keys for free slots.
     PM_PUBLISH(lower->depth, lower->depth + 1);  // @LOST 3
     pm_persist(&lower->depth, sizeof lower->depth);
@@ -322,7 +322,7 @@ class Extendible {
         }
       if (upper) {
 #if BUG == 9
-        // UD, not atomic: recovery itself raises the depth too early. Only a second crash, in between, shows it.
+        // UD, wrong order: recovery itself raises the depth too early. Only a second crash, in between, shows it.
         raise(lower);
 #endif
         if (led < owned / 2) lead(directory->entries + first + owned / 2, owned / 2, upper);

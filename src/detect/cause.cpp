@@ -28,12 +28,12 @@ class Grouping {
     auto failing = collect();
     if (!failing) return tl::unexpected(failing.error());
     for (const FailingState& f : *failing)
-      if (f.chosen.empty()) whole_.try_emplace(f.space, probe_.verdict(f.leaf).key);
+      if (isWhole(f)) whole_.try_emplace(f.space, probe_.verdict(f.leaf).key);
     std::size_t examined = 0;
     for (const FailingState& f : *failing) {
       std::optional<std::size_t> cause = explained(f);
       // Where nothing is lost, little needs to be asked.
-      if (!cause && !f.chosen.empty() && examined++ >= options_.examined) cause = unexamined(f);
+      if (!cause && !isWhole(f) && examined++ >= options_.examined) cause = unexamined(f);
       if (!cause) {
         auto named = nameCause(probe_, whole_, f.space, f.leaf, f.chosen, options_.naming);
         if (!named) return tl::unexpected(named.error());
@@ -41,7 +41,7 @@ class Grouping {
       }
       ++causes_[*cause].states;
       points_[*cause].insert(f.space);
-      if (f.chosen.empty()) {
+      if (isWhole(f)) {
         windows_.emplace(f.space, *cause);
         byLeaf_.emplace(f.leaf, *cause);
       }
@@ -69,6 +69,8 @@ class Grouping {
     return failing;
   }
 
+  bool isWhole(const FailingState& f) const { return probe_.isWhole(f.space, f.lost); }
+
   const Event* eventOf(SpaceNo space, const StoreRef& ref, const Trace** trace) {
     auto indexes = probe_.indexes(space);
     if (!indexes) return nullptr;
@@ -93,13 +95,15 @@ class Grouping {
   std::optional<std::size_t> explained(const FailingState& f) {
     // Elsewhere the very same recovery comes with nothing lost.
     if (auto at = byLeaf_.find(f.leaf); at != byLeaf_.end()) return at->second;
-    // It loses what was found to matter.
-    for (const StoreRef& ref : f.lost)
-      if (auto site = siteOf(f.space, ref))
-        if (auto at = bySite_.find(*site); at != bySite_.end()) return at->second;
+    // It loses what was found to matter; what an earlier crash lost has its own findings.
+    for (const StoreRef& ref : f.lost) {
+      auto site = ref.level < explorer_.space(f.space).level ? std::nullopt : siteOf(f.space, ref);
+      auto at = site ? bySite_.find(*site) : bySite_.end();
+      if (at != bySite_.end()) return at->second;
+    }
     // With nothing lost it fails in the same way.
     auto whole = whole_.find(f.space);
-    if (f.chosen.empty() || whole == whole_.end() || !probe_.fails(f.leaf, whole->second)) return std::nullopt;
+    if (isWhole(f) || whole == whole_.end() || !probe_.fails(f.leaf, whole->second)) return std::nullopt;
     auto window = windows_.find(f.space);
     return window == windows_.end() ? std::nullopt : std::optional(window->second);
   }
@@ -151,8 +155,10 @@ class Grouping {
       stores = cause.lost;
     SpaceNo space = cause.space;
     if (!at) at = add(std::move(cause));
+    // What an earlier crash lost is no part of it.
     for (const StoreRef& ref : stores)
-      if (auto site = siteOf(space, ref)) bySite_.emplace(*site, *at);
+      if (ref.level == stores.back().level)
+        if (auto site = siteOf(space, ref)) bySite_.emplace(*site, *at);
     return *at;
   }
 

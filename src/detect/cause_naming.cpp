@@ -31,7 +31,7 @@ class Naming {
     detail_ = explorer_.detail(space, cause_.leaf);
     for (const Observation& o : detail_.observations)
       if (o.query.kind == QueryKind::Bytes) read_[o.query.subject] |= o.query.mask;
-    auto named = cause_.chosen.empty() ? nameWindow(space, space) : nameLost();
+    auto named = probe_.isWhole(space, cause_.lost) ? nameWindow(space, space) : nameLost();
     if (!named) return tl::unexpected(named.error());
     return std::move(cause_);
   }
@@ -80,14 +80,23 @@ class Naming {
   // --- a store is lost ---
 
   Result<void> nameLost() {
-    cause_.kind = FindingKind::RecoveryFails;
-    if (cause_.lost.empty()) return {};
-    // Every line that is left is needed for the failure; the store that was lost first stands for them.
-    cause_.first = cause_.lost.front();
+    // Every line that is left is needed for the failure; the store that was lost first stands for them, of the last crash:
+    // what an earlier one lost has its own findings.
+    cause_.first = *std::find_if(cause_.lost.begin(), cause_.lost.end(),
+                                 [&](const StoreRef& ref) { return ref.level == cause_.lost.back().level; });
     cause_.read = readOf(culprit());
     auto found = findRelated();
     if (!found) return tl::unexpected(found.error());
     if (cause_.second) {
+      // Stored after what leads to it, it need not be lost for that: it is one update, which is cut in two.
+      if (*found && *cause_.second < *cause_.first && level() == 1) {
+        if (auto window = cutElsewhere()) {
+          cause_.first.reset();
+          cause_.second.reset();
+          cause_.tested = false;
+          return nameWindow(*window, *window);
+        }
+      }
       if (*found) return nameOrder();
       // Neither without the other.
       cause_.kind = FindingKind::NotAtomic;
@@ -101,7 +110,15 @@ class Naming {
     if (!cause_.second) cause_.promised = operationEnd();
     if (cause_.second || cause_.promised) return nameOrder();
     auto [before, after] = around(*cause_.first);
-    if (after) return nameOrder();
+    if (after) {
+      // No single store relies on it. If the same update fails with nothing lost too, order is not its problem.
+      if (auto ok = nameOrder(); !ok) return ok;
+      if (cause_.kind != FindingKind::MissingFlush && cutElsewhere()) {
+        cause_.kind = FindingKind::NotAtomic;
+        cause_.second = after;
+      }
+      return {};
+    }
     // Nothing that it read was stored later: a crash before the lost store leaves the same, with nothing lost. If
     // such a crash fails at the point before this one, that is the update which is cut in two.
     if (cause_.space > 0 && probe_.sameRun(cause_.space - 1, cause_.space) && whole_.contains(cause_.space - 1)) {
@@ -212,28 +229,38 @@ class Naming {
     if (cause_.first->level != level()) return false;
     Assignment mended = cause_.chosen;
     mended.erase(culprit());
-    auto fine = [&](const Assignment& state, const StoreRef& ref) -> Result<bool> {
-      auto judged = probe_.without(cause_.space, state, ref);
+    auto fine = [&](const Assignment& state, const StoreRef& ref, const std::optional<StoreRef>& with) -> Result<bool> {
+      auto judged = probe_.without(cause_.space, state, ref, with);
       if (!judged) return tl::unexpected(judged.error());
       return *judged == Judgement::Fine;
     };
     std::optional<StoreRef> pair;
     for (const StoreRef& ref : candidates()) {
-      auto gone = fine(cause_.chosen, ref);
+      auto gone = fine(cause_.chosen, ref, std::nullopt);
       if (!gone) return gone;
       if (!*gone) continue;
-      auto waits = fine(mended, ref);
-      if (!waits) return waits;
-      if (*waits) {
-        cause_.second = ref;
-        cause_.tested = true;
-        return true;
-      }
       if (!pair) pair = ref;
+      // A store to the same bytes is the next step, and no order of the two makes sense.
+      if (overlap(ref, *cause_.first)) continue;
+      auto next = fine(cause_.chosen, ref, cause_.first);
+      if (!next) return next;
+      if (!*next) continue;
+      auto waits = fine(mended, ref, std::nullopt);
+      if (!waits) return waits;
+      if (!*waits) continue;
+      cause_.second = ref;
+      cause_.tested = true;
+      return true;
     }
     cause_.second = pair;
     cause_.tested = pair.has_value();
     return false;
+  }
+
+  bool overlap(const StoreRef& a, const StoreRef& b) const {
+    const Index& index = indexOf(a);
+    return a.level == b.level && index.stores()[a.store].line == index.stores()[b.store].line &&
+           (maskOf(index, a.store) & maskOf(index, b.store)) != 0;
   }
 
   // Whether a crash may leave the lost store without the other one, and fails then too.
@@ -271,6 +298,17 @@ class Naming {
     return std::nullopt;
   }
 
+  // A crash in the same operation, or in a restart as well, that fails with nothing lost.
+  std::optional<SpaceNo> cutElsewhere() const {
+    std::optional<OperationSpan> operation;
+    if (level() == 1) operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
+    for (const auto& [space, key] : whole_) {
+      const SpaceInfo& info = explorer_.space(space);
+      if (info.level == level() && (!operation || (info.at > operation->begin && info.at <= operation->end))) return space;
+    }
+    return std::nullopt;
+  }
+
   // Where the operation that made the lost store ended, if the recovery knew that it had.
   std::optional<EventNo> operationEnd() const {
     if (cause_.first->level != 1) return std::nullopt;
@@ -282,13 +320,12 @@ class Naming {
     return operation->end;
   }
 
-  // Of the surviving stores that the recovery read: the last one before a store, and whether there is one after it.
-  std::pair<std::optional<StoreRef>, bool> around(const StoreRef& store) const {
+  // Of the surviving stores that the recovery read, the last one before a store and the first one after it.
+  std::pair<std::optional<StoreRef>, std::optional<StoreRef>> around(const StoreRef& store) const {
     std::set<StoreRef> all = survivors();
     auto at = all.lower_bound(store);
-    std::optional<StoreRef> before;
-    if (at != all.begin()) before = *std::prev(at);
-    return {before, at != all.end()};
+    auto before = at == all.begin() ? std::nullopt : std::optional(*std::prev(at));
+    return {before, at == all.end() ? std::nullopt : std::optional(*at)};
   }
 
   // --- nothing is lost ---
@@ -312,7 +349,7 @@ class Naming {
     cause_.first = begin.back();
     std::size_t tries = 0;
     for (std::size_t i = begin.size(); i-- > 0 && ++tries <= options_.candidates;) {
-      auto judged = probe_.without(low, {}, begin[i]);
+      auto judged = probe_.without(low, wholeAt(low), begin[i]);
       if (!judged) return tl::unexpected(judged.error());
       if (*judged != Judgement::Fine) continue;
       cause_.first = begin[i];
@@ -321,13 +358,34 @@ class Naming {
     }
     if (!cause_.tested || !ends || !cause_.second || overwritten(index, *cause_.first, explorer_.space(high + 1).at))
       return {};
-    // Could it have waited for the rest?
-    auto waits = probe_.without(high + 1, {}, *cause_.first);
+    // Could it have waited for the next store, and for all the rest?
+    auto next = probe_.without(high, wholeAt(high), *cause_.first, cause_.second);
+    if (!next) return tl::unexpected(next.error());
+    if (*next != Judgement::Fine) return {};
+    auto waits = probe_.without(high + 1, wholeAt(high + 1), *cause_.first);
     if (!waits) return tl::unexpected(waits.error());
     if (*waits != Judgement::Fine) return {};
+    // It relies on the rest if it leads there. Otherwise it spoils what the old state of the rest still leads to.
+    cause_.exchange = !readsBefore(*cause_.first, *cause_.second);
+    if (cause_.exchange) return {};
     std::swap(cause_.first, cause_.second);
     cause_.kind = FindingKind::WrongOrder;
     return {};
+  }
+
+  Assignment wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
+
+  // Whether the recovery read what one store wrote before it read the other's bytes.
+  bool readsBefore(const StoreRef& a, const StoreRef& b) const {
+    auto position = [&](const StoreRef& ref) {
+      WatchedNo w = probe_.watched().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
+      std::uint64_t mask = maskOf(indexOf(ref), ref.store);
+      auto at = std::find_if(detail_.observations.begin(), detail_.observations.end(), [&](const Observation& o) {
+        return o.query.kind == QueryKind::Bytes && o.query.subject == w && (o.query.mask & mask) != 0;
+      });
+      return at - detail_.observations.begin();
+    };
+    return position(a) < position(b);
   }
 
   // The stores of a part of the trace that write what the recovery reads.

@@ -1,8 +1,8 @@
 // The cause of one failing crash state. The state is made as small as it gets: as few lost stores as possible, by letting
 // one line after the other persist as long as the restart fails in the same way. What is left is the store whose loss
-// matters. What relies on it is the store without which the failure is gone, both with the lost store (so it is what
-// leads there) and without it having been lost (so it can wait for it): then their order is what is wrong, and the trace
-// says how. If the second does not hold, neither may be there without the other: the update is not atomic.
+// matters. What relies on it is the store without which the failure is gone (so it is what leads there), also if the lost
+// store had persisted (so it can wait for it): then their order is what is wrong, and the trace says how. If the second
+// does not hold, neither may be there without the other: the update is not atomic.
 #pragma once
 
 #include <map>
@@ -31,6 +31,7 @@ struct Cause {
   std::optional<std::size_t> read;  // the observation in which the recovery met the lost store's bytes
   bool tested = false;              // what `first` and `second` are to each other was found by runs
   bool eitherWay = false;           // not-atomic: a crash may keep each of the two without the other
+  bool exchange = false;            // not-atomic: with `second` before `first` it would not fail
   bool examined = true;             // false: there were more failing states than are examined
 
   std::uint64_t states = 0;
@@ -42,7 +43,7 @@ struct NamingOptions {
   std::size_t candidates = 24;       // stores that are tried for what relies on the lost one
 };
 
-// Spaces that fail with everything persisted, and how (Verdict::key).
+// Spaces that fail with nothing lost of the run in which the crash comes, and how (Verdict::key).
 using WholeFailures = std::map<SpaceNo, std::string>;
 
 // `chosen` leads to `leaf`, which fails.

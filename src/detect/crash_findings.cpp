@@ -109,8 +109,11 @@ class Story {
   const Index& indexOf(const StoreRef& ref) const { return *indexes_[ref.level - 1]; }
   EventNo eventOf(const StoreRef& ref) const { return indexOf(ref).stores()[ref.store].event; }
 
+  bool isLost() const {
+    return cause_.first && std::find(cause_.lost.begin(), cause_.lost.end(), *cause_.first) != cause_.lost.end();
+  }
   // Not lost, but not yet stored when the power fails.
-  bool late() const { return cause_.kind == FindingKind::WrongOrder && cause_.lost.empty(); }
+  bool late() const { return cause_.kind == FindingKind::WrongOrder && !isLost(); }
 
   // Places of a restart's trace get their stacks here, those of the recording with the rest of the report.
   std::size_t addPlace(std::string label, unsigned level, EventNo n, bool incidental) {
@@ -235,7 +238,7 @@ class Story {
 
   void evidence() {
     auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
-    if (cause_.first && !cause_.lost.empty() && cause_.kind != FindingKind::NotAtomic) {
+    if (isLost() && cause_.kind != FindingKind::NotAtomic) {
       readValue();
       say(fmt::format("With ({}) persisted as well, the restart does not fail so.", first_));
       flushes();
@@ -245,6 +248,8 @@ class Story {
       say(fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", second_));
       if (late()) say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
     }
+    if (cause_.exchange)
+      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would do.", second_, first_));
     if (cause_.eitherWay) say("Both of the two states were run, and both fail.");
     if (!cause_.examined)
       say("There were more failing states than are examined; the cause of these was not looked for.");
@@ -307,17 +312,18 @@ class Story {
       std::string place = "what was there before";
       if (ref.store != kNoStore) {
         place = shortPlace(indexOf(ref).trace(), indexOf(ref).trace()[eventOf(ref)].where);
-        if (place.empty()) place = "a place without debug information";
+        place = place.empty() ? "a store without debug information" : "the store at " + place;
       }
       if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
     }
+    if (places.size() < 2) return;
     std::string text;
     constexpr std::size_t kShown = 6;
-    for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) text += (i == 0 ? "" : ", ") + places[i];
-    if (places.size() > kShown) text += fmt::format(" and {} more", places.size() - kShown);
-    finding_.evidence.push_back(
-        fmt::format("The read{} may see any of {} stores to these bytes: {}.",
-                    read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), from.size(), text));
+    for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i)
+      text += (i == 0 ? "" : i + 1 == places.size() ? " or " : ", ") + places[i];
+    if (places.size() > kShown) text += fmt::format(" or {} more", places.size() - kShown);
+    finding_.evidence.push_back(fmt::format(
+        "The read{} may see {}.", read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), text));
   }
 
   std::string crashText() const {

@@ -1,6 +1,7 @@
 #include "detect/state_probe.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace blackout {
 
@@ -43,13 +44,14 @@ bool agree(const LineBytes& a, const LineBytes& b, std::uint64_t mask) {
 }
 
 // The stores of a line before `at` that the version does not hold. A store that changed nothing, or that later
-// stores undid, is not missed by anybody: the largest version with the same content counts.
-std::vector<StoreNo> lostInLine(const Index& index, LineNo line, EventNo at, Version version) {
+// stores undid, is not missed by anybody: the largest version with the same content counts. (`exact`: what the line held
+// before the trace is not known, so contents can't be compared.)
+std::vector<StoreNo> lostInLine(const Index& index, LineNo line, EventNo at, Version version, bool exact = false) {
   LineId id = index.lineId(line);
   if (id == kNoLine) return {};
   std::uint32_t length = index.historyLength(id, at);
   constexpr std::uint32_t kLook = 64;  // stores ahead; a line with more that are open is a counter
-  if (version.extra.empty()) {
+  if (!exact && version.extra.empty()) {
     LineBytes content = index.contentOf(id, at, version);
     for (std::uint32_t p = std::min(length, version.prefix + kLook); p > version.prefix; --p) {
       Version larger{p, {}};
@@ -139,9 +141,13 @@ Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const Assign
     CrashState state = explorer_.crashState(space, chosen, Others::Newest);
     for (std::size_t i = 0; i < state.size(); ++i)
       for (const auto& [w, version] : chosen) {
-        auto named = state[i].persisted.find(watched().line(w));
-        if (named == state[i].persisted.end()) continue;
-        for (StoreNo s : lostInLine(*(*indexes)[i], named->first, state[i].at, named->second))
+        const Index& index = *(*indexes)[i];
+        LineNo at = watched().line(w);
+        if (index.lineId(at) == kNoLine) continue;
+        auto named = state[i].persisted.find(at);
+        Version left = named != state[i].persisted.end() ? named->second
+                                                         : index.leastVersion(index.lineId(at), state[i].at);
+        for (StoreNo s : lostInLine(index, at, state[i].at, std::move(left), i > 0))
           lost.push_back({static_cast<unsigned>(i + 1), s});
       }
   }
@@ -171,22 +177,54 @@ std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const Assignme
   return index.contentOf(id, at, before, &left.versions[parent].bytes);
 }
 
-Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Assignment& chosen, const StoreRef& store) {
+Assignment StateProbe::wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen) {
+  Assignment out;
+  if (explorer_.space(space).level == 1) return out;
+  std::map<WatchedNo, std::uint32_t> parents;
+  for (const auto& [w, version] : chosen) parents[w] = line(like, w).versions[version].parent;
+  for (const auto& [w, parent] : parents) {
+    const UncertainLine& l = line(space, w);
+    for (std::uint32_t v = 0; v < l.versions.size(); ++v)
+      if (l.versions[v].parent == parent) out[w] = v;
+  }
+  return out;
+}
+
+bool StateProbe::isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const {
+  return lost.empty() || lost.back().level < explorer_.space(space).level;
+}
+
+Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
+                                                     const std::optional<StoreRef>& with) {
   auto indexes = traces_.of(space);
   if (!indexes) return tl::unexpected(indexes.error());
   const Index& index = *(*indexes)[store.level - 1];
-  if (store.level != explorer_.space(space).level) return std::optional<Judgement>();
+  if (store.level != explorer_.space(space).level || (with && with->level != store.level))
+    return std::optional<Judgement>();
   RunRequest request = explorer_.request(space, chosen, Others::Newest);
-  for (StoreNo piece : piecesOf(index, store.store)) {
-    auto before = contentBefore(space, chosen, index, {store.level, piece});
-    WatchedNo w = watched().find(index.lineNo(index.stores()[piece].line));
-    if (!before || w == Watched::kNone) return std::optional<Judgement>();
+  auto put = [&](WatchedNo w, std::uint64_t mask, const LineBytes& bytes) {
     auto at = std::lower_bound(request.lines.begin(), request.lines.end(), w,
                                [](const auto& line, WatchedNo number) { return line.first < number; });
-    if (at == request.lines.end() || at->first != w) at = request.lines.insert(at, {w, baseline_.least(request.ordinal, w)});
-    std::uint64_t mask = maskOf(index, piece);
+    if (at == request.lines.end() || at->first != w)
+      at = request.lines.insert(at, {w, baseline_.least(request.ordinal, w)});
     for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
-      if ((mask >> i & 1) != 0) at->second[i] = (*before)[i];
+      if ((mask >> i & 1) != 0) at->second[i] = bytes[i];
+  };
+  auto lineOfStore = [&](StoreNo s) { return watched().find(index.lineNo(index.stores()[s].line)); };
+  for (StoreNo piece : piecesOf(index, store.store)) {
+    auto before = contentBefore(space, chosen, index, {store.level, piece});
+    if (!before || lineOfStore(piece) == Watched::kNone) return std::optional<Judgement>();
+    put(lineOfStore(piece), maskOf(index, piece), *before);
+  }
+  if (with) {
+    for (StoreNo piece : piecesOf(index, with->store)) {
+      if (lineOfStore(piece) == Watched::kNone) return std::optional<Judgement>();
+      LineBytes bytes{};
+      const Event& e = index.trace()[index.stores()[piece].event];
+      std::memcpy(bytes.data() + e.addr % BLACKOUT_LINE, &e.value, bytesOf(e));
+      if ((e.len & BLACKOUT_JOINED) != 0) std::memcpy(bytes.data() + e.addr % BLACKOUT_LINE + 8, &(&e)[1].value, 8);
+      put(lineOfStore(piece), maskOf(index, piece), bytes);
+    }
   }
   if (auto ok = runner_.begin(0, request); !ok) return tl::unexpected(ok.error());
   auto ended = runner_.wait();

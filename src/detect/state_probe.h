@@ -61,9 +61,16 @@ class StateProbe {
   // The stores that a state loses, by level, then in trace order.
   Result<std::vector<StoreRef>> lostStores(SpaceNo space, const Assignment& chosen);
 
-  // How a restart ends if a surviving store had not been made. Perhaps no crash leaves such memory: it tells what the
-  // failure hangs on, and shows nothing by itself. None: it can't be told.
-  Result<std::optional<Judgement>> without(SpaceNo space, const Assignment& chosen, const StoreRef& store);
+  // Whether nothing is lost of the run in which the crash comes. What earlier crashes lost is settled by then.
+  bool isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const;
+  // The state of another crash of the same run in which nothing is lost of it, and of the crashes before what `chosen`
+  // loses at the space `like`.
+  Assignment wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen);
+
+  // How a restart ends if a surviving store had not been made, and a lost or later one (`with`) had. Perhaps no crash
+  // leaves such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
+  Result<std::optional<Judgement>> without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
+                                           const std::optional<StoreRef>& with = std::nullopt);
 
  private:
   std::optional<LineBytes> contentBefore(SpaceNo space, const Assignment& chosen, const Index& index,

@@ -35,14 +35,31 @@ CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t ordinal)
     : first_(&first), ordinal_(ordinal), identity_(mix(ordinal)) {}
 
 CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
-                       std::uint64_t identity)
+                       std::optional<std::vector<RunFile>> files, std::uint64_t identity)
     : first_(before->first_),
       ordinal_(before->ordinal_),
       identity_(mix(before->identity_, identity)),
       before_(std::move(before)),
       changed_(std::move(changed)),
-      all_(before_->all_) {
+      all_(before_->all_),
+      files_(files ? std::move(files) : before_->files_) {
   for (const auto& [w, line] : changed_) all_[w] = &line;
+}
+
+std::vector<RunFile> CrashSpace::files() const {
+  if (files_) return *files_;
+  const FileTimeline& timeline = first_->baseline().index().files();
+  EventNo at = first_->baseline().point(ordinal_);
+  std::vector<RunFile> out;
+  for (FileNo f = 1; f <= timeline.count(); ++f)
+    if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
+  return out;
+}
+
+PathState pathState(const std::vector<RunFile>& files, const std::string& path) {
+  // The last file with a name has it.
+  auto it = std::find_if(files.rbegin(), files.rend(), [&](const RunFile& f) { return f.path == path; });
+  return it == files.rend() ? PathState{} : PathState{it->number, it->size};
 }
 
 const UncertainLine& CrashSpace::line(WatchedNo w) const {
@@ -128,8 +145,9 @@ const UncertainLine& SpaceMemory::line(WatchedNo w) const {
 
 std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
   const Baseline& baseline = first_->baseline();
-  return kind == QueryKind::Path ? answerOf(baseline.pathState(ordinal_, subject))
-                                 : opAnswer(baseline.opState(ordinal_, subject), question);
+  if (kind == QueryKind::Op) return opAnswer(baseline.opState(ordinal_, subject), question);
+  const auto& files = space_->changedFiles();
+  return answerOf(files ? pathState(*files, baseline.watched().paths()[subject]) : baseline.pathState(ordinal_, subject));
 }
 
 }  // namespace blackout

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "explore/run.h"
@@ -46,9 +47,10 @@ class FirstCrash {
 class CrashSpace {
  public:
   CrashSpace(const FirstCrash& first, std::uint32_t ordinal);
-  // A further crash: `changed` differ from the space before it. `identity` tells it from others after the same space.
+  // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity` tells
+  // it from others after the same space.
   CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
-             std::uint64_t identity);
+             std::optional<std::vector<RunFile>> files, std::uint64_t identity);
 
   std::uint32_t ordinal() const { return ordinal_; }
   const FirstCrash& first() const { return *first_; }
@@ -61,6 +63,11 @@ class CrashSpace {
   // What this crash changed of the space before it, and what all further crashes together changed of the first.
   const std::map<WatchedNo, UncertainLine>& changed() const { return changed_; }
   const std::map<WatchedNo, const UncertainLine*>& changedSinceFirst() const { return all_; }
+
+  // The files that exist, ascending by number.
+  std::vector<RunFile> files() const;
+  // The same as a request has them: none if they are the baseline's.
+  const std::optional<std::vector<RunFile>>& changedFiles() const { return files_; }
 
   // What samples are drawn by: the same for the same crash in every exploration.
   std::uint64_t identity() const { return identity_; }
@@ -75,6 +82,7 @@ class CrashSpace {
   std::shared_ptr<const CrashSpace> before_;
   std::map<WatchedNo, UncertainLine> changed_;
   std::map<WatchedNo, const UncertainLine*> all_;
+  std::optional<std::vector<RunFile>> files_;
   mutable std::vector<WatchedNo> uncertain_;
   mutable bool listed_ = false;
 };
@@ -113,6 +121,9 @@ class SpaceMemory {
   std::vector<WatchedNo> changed_;  // cells that are not the baseline's
   std::uint32_t ordinal_ = UINT32_MAX;
 };
+
+// What is at the path, if these are the files.
+PathState pathState(const std::vector<RunFile>& files, const std::string& path);
 
 // The answer to a Path query as one number.
 constexpr std::uint64_t answerOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }

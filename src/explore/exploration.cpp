@@ -61,7 +61,13 @@ Result<const InterruptedRecovery*> Exploration::interrupted(LeafNo leaf) const {
     if (number == leaf) return recovery.get();
   if (leaves[leaf].trace == nullptr)
     return fail("a crash in a recovery needs the recovery's trace, and it was not kept", ExitCode::Internal);
-  auto opened = InterruptedRecovery::open(*leaves[leaf].trace, *baseline_);
+  auto opened = InterruptedRecovery::open(*leaves[leaf].trace, *baseline_, [&](const std::string& path, unsigned n) {
+    auto next = static_cast<FileNo>(baseline_->index().files().count() + 1 + madeFiles_.size());
+    auto known = madeFiles_.find({path, n});
+    if (known != madeFiles_.end()) return known->second;
+    if (baseline_->largestFile(next) == 0) return FileNo{0};
+    return madeFiles_[{path, n}] = next;
+  });
   if (!opened) return tl::unexpected(opened.error());
   if (openRecoveries_.size() == kOpenRecoveries) openRecoveries_.erase(openRecoveries_.begin());
   openRecoveries_.emplace_back(leaf, std::move(*opened));
@@ -89,7 +95,8 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
       Query q = tree.query(tree.nodeOf(e));
       identity = mix(identity, q.subject, q.mask);
     }
-    made = std::make_shared<CrashSpace>(*parent, (*recovery)->changed(**parent, tree, path, info.at), identity);
+    made = std::make_shared<CrashSpace>(*parent, (*recovery)->changed(**parent, tree, path, info.at),
+                                        (*recovery)->files(**parent, info.at), identity);
   }
   if (openSpaces_.size() == kOpenSpaces) openSpaces_.erase(openSpaces_.begin());
   openSpaces_.emplace_back(s, made);
@@ -99,7 +106,8 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
 Answer Exploration::answer(const RunRequest& request, const Query& q) const {
   switch (q.kind) {
     case QueryKind::Path:
-      return {nullptr, answerOf(baseline_->pathState(request.ordinal, q.subject))};
+      return {nullptr, answerOf(request.files ? pathState(*request.files, watched_->paths()[q.subject])
+                                              : baseline_->pathState(request.ordinal, q.subject))};
     case QueryKind::Op:
       return {nullptr, opAnswer(baseline_->opState(request.ordinal, q.subject), q.mask)};
     case QueryKind::Bytes:

@@ -107,6 +107,9 @@ class Exploration {
   // What was opened last: neighbouring spaces share their parents and recoveries.
   mutable std::vector<std::pair<SpaceNo, std::shared_ptr<const CrashSpace>>> openSpaces_;
   mutable std::vector<std::pair<LeafNo, std::unique_ptr<InterruptedRecovery>>> openRecoveries_;
+  // Numbers of the files that recoveries made, by path and how many of that path one had made before. Given when a recovery
+  // is first opened, which is in the order of spaces.
+  mutable std::map<std::pair<std::string, unsigned>, FileNo> madeFiles_;
 };
 
 }  // namespace blackout

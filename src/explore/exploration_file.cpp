@@ -175,6 +175,7 @@ void put(Encoder& out, const SavedRun& r) {
   out.number(r.trace != nullptr ? 1 : 0);
   if (r.trace == nullptr) return;
   out.text(r.trace->packed);
+  out.number(r.trace->table);
   out.number(r.trace->events.size());
   for (std::uint32_t e : r.trace->events) out.number(e);
 }
@@ -198,6 +199,7 @@ bool get(Decoder& in, SavedRun& r) {
   if (in.number() != 0) {
     KeptTrace trace;
     trace.packed = in.text();
+    trace.table = in.small();
     trace.events.resize(in.count());
     for (std::uint32_t& e : trace.events) e = in.small();
     r.trace = std::make_shared<KeptTrace>(std::move(trace));
@@ -363,7 +365,8 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
       answers.push_back(q.query.kind == QueryKind::Bytes ? Answer{&q.bytes, 0} : Answer{nullptr, q.number});
     }
     if (level.traced && !run.diverged &&
-        (run.trace == nullptr || run.trace->events.size() != tree.path(at).size() + queries.size()))
+        (run.trace == nullptr || run.trace->events.size() != tree.path(at).size() + queries.size() ||
+         !std::is_sorted(run.trace->events.begin(), run.trace->events.end())))
       return damaged(name);
     Leaf leaf;
     leaf.outcome = exploration.outcomes.number(saved.outcomes[run.outcome]);

@@ -124,7 +124,7 @@ Result<std::vector<SpaceInfo>> Explorer::State::furtherSpaces(const Level& level
         auto recovery = exploration.interrupted(l);
         if (!recovery) return tl::unexpected(recovery.error());
         (*recovery)->addTo(*watched);
-        summary.fileChangePoints += (*recovery)->fileChangePoints();
+        summary.fileChangePoints += (*recovery)->untellablePoints();
         std::vector<EdgeNo> path = exploration.treeOf(leaf).path(leaf.edge());
         for (const auto& p : (*recovery)->points())
           it->second.push_back({p.at, p.observed == 0 ? RecoveryTree::kRoot : path[p.observed - 1]});
@@ -198,10 +198,16 @@ std::uint32_t Explorer::used(LeafNo leaf) const { return state_->exploration.lea
 namespace {
 
 // A space that was explored can be opened again: its recovery's trace was read before.
-std::shared_ptr<const CrashSpace> opened(const Exploration& exploration, SpaceNo s) {
+std::shared_ptr<const CrashSpace> openedSpace(const Exploration& exploration, SpaceNo s) {
   auto space = exploration.open(s);
   assert(space.has_value());
   return *space;
+}
+
+const InterruptedRecovery& openedRecovery(const Exploration& exploration, LeafNo leaf) {
+  auto recovery = exploration.interrupted(leaf);
+  assert(recovery.has_value());
+  return **recovery;
 }
 
 // Follows a leaf's way as seen from a space: the versions that are left of each uncertain line, before and after each
@@ -232,7 +238,7 @@ void follow(const Exploration& exploration, const CrashSpace& space, const Leaf&
 
 LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
   const Exploration& exploration = state_->exploration;
-  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
   const Leaf& leaf = exploration.leaves[number];
   const RecoveryTree& tree = exploration.treeOf(leaf);
   LeafDetail detail;
@@ -261,15 +267,20 @@ LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
   return detail;
 }
 
-std::vector<WatchedNo> Explorer::uncertain(SpaceNo s) const { return opened(state_->exploration, s)->uncertain(); }
+std::vector<WatchedNo> Explorer::uncertain(SpaceNo s) const { return openedSpace(state_->exploration, s)->uncertain(); }
 
-UncertainLine Explorer::line(SpaceNo s, WatchedNo w) const { return opened(state_->exploration, s)->line(w); }
+UncertainLine Explorer::line(SpaceNo s, WatchedNo w) const { return openedSpace(state_->exploration, s)->line(w); }
 
 std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_t query) const {
   const Exploration& exploration = state_->exploration;
-  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
   const Leaf& leaf = exploration.leaves[number];
   const RecoveryTree& tree = exploration.treeOf(leaf);
+  // The name that a line has in the trace of a space's crash.
+  auto lineOf = [&](const SpaceInfo& info, WatchedNo w) {
+    LineNo line = state_->watched->line(w);
+    return info.level == 1 ? line : openedRecovery(exploration, info.through).toTrace(line);
+  };
   std::set<StoreRef> stores;
   // The last store of a version to a byte of the line; walks down the levels where a further crash has none.
   auto lastStore = [&](SpaceNo at, const CrashSpace& in, WatchedNo w, std::uint32_t version, unsigned byte) {
@@ -279,10 +290,10 @@ std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_
       const Index* index = &exploration.baseline().index();
       if (info.level > 1) {
         if (level->changed().count(w) == 0) continue;  // the space before says
-        index = &(*exploration.interrupted(info.through))->index();
+        index = &openedRecovery(exploration, info.through).index();
       }
       const SpaceVersion& v = level->line(w).versions[version];
-      LineId id = index->lineId(state_->watched->line(w));
+      LineId id = index->lineId(lineOf(info, w));
       std::uint32_t length = id == kNoLine ? 0 : index->historyLength(id, info.at);
       for (std::uint32_t i = length; i-- > 0;) {
         if (!v.version.contains(i)) continue;
@@ -322,7 +333,7 @@ Restriction Explorer::State::pinned(const Assignment& chosen, Others others) con
 CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others others) const {
   const Exploration& exploration = state_->exploration;
   Restriction restriction = state_->pinned(chosen, others);
-  std::shared_ptr<const CrashSpace> space = opened(exploration, s);
+  std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
   // The version of every line that matters, from the last crash to the first: each says which version of the crash before
   // it lies under it.
   std::map<WatchedNo, std::uint32_t> versions;
@@ -350,7 +361,8 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others othe
       const SpaceVersion& v = line.versions[version];
       // A settled line of the first crash takes its least version, named or not.
       if (info.level > 1 ? v.version != Version{} : line.versions.size() > 1)
-        crash.persisted[state_->watched->line(w)] = v.version;
+        crash.persisted[info.level == 1 ? state_->watched->line(w)
+                                        : openedRecovery(exploration, info.through).toTrace(state_->watched->line(w))] = v.version;
       if (info.level > 1) before[w] = v.parent;
     }
     out.insert(out.begin(), std::move(crash));

@@ -100,7 +100,7 @@ struct ExplorationSummary {
   std::vector<ChecksumAssumption> assumptions;  // by site
   std::uint64_t overBudget = 0;        // spaces explored in part because they have too many recoveries
   std::uint64_t cutLines = 0;          // lines at points with more versions than the model enumerates
-  std::uint64_t fileChangePoints = 0;  // crashes in a recovery after it changed a pool's size or name: not explored
+  std::uint64_t fileChangePoints = 0;  // crashes in a recovery that had made files which can't be given to a run: not explored
   std::uint64_t diverged = 0;          // runs that did not follow what earlier runs had shown
   std::optional<Divergence> divergence;  // the first of them
   std::uint32_t used = 0;              // kUsed* bits of all runs

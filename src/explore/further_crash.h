@@ -3,63 +3,69 @@
 // observed of it, d a down-set of the recovery's own stores }.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "explore/crash_space.h"
+#include "explore/kept_trace.h"
 #include "explore/recovery_tree.h"
 #include "model/index.h"
 
 namespace blackout {
 
-// What is kept of a traced run: the runner has its trace only until the worker's next run. Its table of files is cut
-// down to those that the recovery touched, so that it says nothing of the point at which it happened to be run: the
-// same recovery belongs to many. Numbers of files are those of the program's trace.
-struct KeptTrace {
-  std::string packed;                 // the bytes of a trace file, compressed
-  std::vector<std::uint32_t> events;  // per query: how many slots the trace had when it was made
-};
-Result<KeptTrace> keepTrace(const std::string& path, std::span<const Query> queries, FileNo files);
-Result<std::string> traceBytes(const KeptTrace& kept);
-
 class InterruptedRecovery {
  public:
-  static Result<std::unique_ptr<InterruptedRecovery>> open(const KeptTrace& kept, const Baseline& baseline);
+  // The number in requests of a file that a recovery made: by its path, and how many with that path it had made before.
+  using NumberOf = std::function<FileNo(const std::string& path, unsigned before)>;
+  static Result<std::unique_ptr<InterruptedRecovery>> open(const KeptTrace& kept, const Baseline& baseline,
+                                                           const NumberOf& numberOf);
 
-  // Points with something of the recovery's own in them: before its first store a crash leaves what the crash before
-  // left. `observed`: how many queries were made before the last event, so that they shaped what happened.
+  // Points with something of the recovery's own in them: before its first store or change of a file a crash leaves what
+  // the crash before left. `observed`: how many queries were made before the last event, so that they shaped what
+  // happened.
   struct CrashPoint {
     EventNo at = 0;
     std::uint32_t observed = 0;
   };
   std::span<const CrashPoint> points() const { return points_; }
   std::uint32_t observedBefore(EventNo at) const;
-  // Points after the recovery changed a pool's size or name, which no request can tell a runner.
-  std::uint64_t fileChangePoints() const { return fileChangePoints_; }
+  // Points at which it left files that no request can tell a runner: at a path that is not watched, or too large.
+  std::uint64_t untellablePoints() const { return untellable_; }
 
-  // Adds all bytes that the recovery stored.
+  // Adds all bytes that the recovery stored or zeroed.
   void addTo(Watched& watched) const;
   // What a crash at the point changes of the space in which the recovery ran. `path`: its way through the tree.
   std::map<WatchedNo, UncertainLine> changed(const CrashSpace& before, const RecoveryTree& tree,
                                              std::span<const EdgeNo> path, EventNo at) const;
+  // The files that it leaves, if the recovery changed any.
+  std::optional<std::vector<RunFile>> files(const CrashSpace& before, EventNo at) const;
 
   const Index& index() const { return *index_; }
+  // A line of its trace by the name that it has in requests, and back; files that it made have other numbers there.
+  LineNo toSpace(LineNo inTrace) const;
+  LineNo toTrace(LineNo inSpace) const;
 
  private:
   InterruptedRecovery() = default;
-  UncertainLine lineAfter(const UncertainLine& before, std::span<const std::uint32_t> left, LineNo line,
+  bool tellable(EventNo at) const;
+  UncertainLine lineAfter(const UncertainLine& before, std::span<const std::uint32_t> left, LineNo inTrace,
                           EventNo at) const;
 
   std::string bytes_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<Index> index_;
   const Baseline* baseline_ = nullptr;
+  FileNo table_ = 0;
+  std::vector<FileNo> numbers_;  // by number in the trace: that in requests, 0: none
+  EventNo firstChange_ = kNever;  // of a file
   std::vector<std::uint32_t> events_;
   std::vector<CrashPoint> points_;
-  std::uint64_t fileChangePoints_ = 0;
+  std::uint64_t untellable_ = 0;
 };
 
 }  // namespace blackout

@@ -255,9 +255,7 @@ Result<void> Search::dispatch() {
     Claim& c = claims_[key];
     c.running = true;
     OpenSpace& s = open_.at(waiter.space);
-    c.request.ordinal = s.space->ordinal();
-    c.request.lines = walk_.memoryOf(exploration_->treeOf(s.number), *s.space, s.tasks[waiter.task].state);
-    c.request.traced = level_->traced;
+    c.request = requestFor(s.number, *s.space, s.tasks[waiter.task].state, level_->traced);
     unsigned worker = idle_.back();
     if (auto ok = runner_->begin(worker, c.request); !ok) return ok;
     idle_.pop_back();
@@ -369,15 +367,21 @@ Result<Stop> Search::explore(const Level& level) {
 
 // --- one state ---
 
+RunRequest Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced) {
+  RunRequest request;
+  request.ordinal = space.ordinal();
+  request.lines = walk_.memoryOf(exploration_->treeOf(s), space, state);
+  request.files = space.changedFiles();
+  request.traced = traced;
+  return request;
+}
+
 Result<RunRequest> Search::request(SpaceNo s, Restriction restriction, bool traced) {
   auto space = exploration_->open(s);
   if (!space) return tl::unexpected(space.error());
   WalkState state;
   state.restriction = std::make_shared<Restriction>(std::move(restriction));
-  RunRequest request;
-  request.ordinal = (*space)->ordinal();
-  request.lines = walk_.memoryOf(exploration_->treeOf(s), **space, state);
-  request.traced = traced;
+  RunRequest request = requestFor(s, **space, state, traced);
   memory_.leave();
   return request;
 }
@@ -401,10 +405,7 @@ Result<LeafNo> Search::leafOf(SpaceNo s, Restriction restriction) {
   Walk::Found found;
   Target end = walk_.advance(exploration_->treeOf(s), **space, {}, state, found);
   if (!end.known()) {
-    RunRequest request;
-    request.ordinal = (*space)->ordinal();
-    request.lines = walk_.memoryOf(exploration_->treeOf(s), **space, state);
-    request.traced = exploration_->levelOf(s).traced;
+    RunRequest request = requestFor(s, **space, state, exploration_->levelOf(s).traced);
     memory_.leave();
     if (auto ok = runner_->begin(0, request); !ok) return tl::unexpected(ok.error());
     auto ended = runner_->wait();

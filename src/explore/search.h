@@ -84,6 +84,7 @@ class Search {
     RunRequest request;
   };
 
+  RunRequest requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
   Result<void> begin(SpaceNo s);
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);

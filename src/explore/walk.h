@@ -2,15 +2,8 @@
 // versions that agree with everything observed so far, which is a set and no interval. Where several answers are
 // possible it goes on with one of them and hands out the others as branches; it ends at a leaf or at an edge that leads
 // nowhere yet: a run to make.
-//
-// A walk also recognises pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum
-// range, or one instruction with no other observation and no decision between them. A decision is a question whose answer
-// changed what was asked next. Once such a run of pieces spans three uncertain lines, only some combinations are branches: all
-// lines but one at their newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its
-// size, not the product of its pieces.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +12,7 @@
 #include <vector>
 
 #include "explore/crash_space.h"
+#include "explore/pieces.h"
 #include "explore/recovery_tree.h"
 #include "explore/strategy.h"
 
@@ -64,55 +58,6 @@ struct LeftOut {
   std::uint64_t branches = 0;
 };
 using LeftOuts = std::map<PieceKey, LeftOut>;
-
-// Observations of a line that belong to a run of pieces.
-class Pieces {
- public:
-  static constexpr std::size_t kSamples = 8;
-  static constexpr std::size_t kExact = 2;  // as many lines are explored exactly
-
-  bool active() const { return active_; }
-  void end() { active_ = false; }
-  // Begins with a query; not active if the query can't begin one.
-  void begin(const Query& q, std::uint64_t seed);
-  bool belongs(const Query& q) const {
-    return active_ && (group_ != 0 || q.group != 0 ? group_ == q.group : site_ == q.site);
-  }
-  std::uint64_t site() const { return site_; }
-  bool annotated() const { return group_ != 0; }
-  std::uint32_t lines() const { return static_cast<std::uint32_t>(lines_.size()); }
-
-  // The line is about to be observed with these versions left.
-  void join(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left);
-  // Whether a class of versions of a joined line is worth a branch.
-  bool allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const;
-  void choose(WatchedNo w, const std::vector<std::uint32_t>& versions);
-  // The version of `left` with which a walk goes on: what leads to a combination that is wanted.
-  std::uint32_t favoured(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const;
-  // Whether `favoured` may be something else than the first for lines that have not joined.
-  bool favoursOthers() const { return active_ && notOldest_ > 1; }
-
- private:
-  struct Line {
-    WatchedNo line = 0;
-    std::uint32_t oldest = 0;
-    std::uint32_t newest = 0;
-    bool atOldest = true;
-    bool atNewest = true;
-    std::array<std::uint32_t, kSamples> picks{};
-  };
-  const Line* find(WatchedNo w) const;
-  std::uint32_t pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const;
-
-  bool active_ = false;
-  std::uint32_t group_ = 0;
-  std::uint64_t site_ = 0;
-  std::uint64_t seed_ = 0;
-  std::vector<Line> lines_;
-  std::uint32_t notOldest_ = 0;
-  std::uint32_t notNewest_ = 0;
-  std::uint32_t alive_ = 0;  // samples that agree with all choices so far, as bits
-};
 
 class Walk {
  public:

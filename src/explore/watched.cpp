@@ -15,22 +15,6 @@ std::uint64_t maskOf(unsigned at, unsigned size) {
   return (size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1) << at;
 }
 
-// What a zeroing can take away besides stores: the content from before the recording.
-void addZeroed(const FileTimeline& files, FileNo f, Watched& w) {
-  if (files.zeroRanges(f).empty()) return;
-  SparseBytes before;
-  files.initialBytes(f, before);
-  for (std::uint64_t page : before.pages())
-    for (const ZeroRange& z : files.zeroRanges(f)) {
-      std::uint64_t from = std::max(z.begin, page * SparseBytes::kPage);
-      std::uint64_t to = std::min(z.end, (page + 1) * SparseBytes::kPage);
-      for (std::uint64_t next; from < to; from = next) {
-        next = std::min(to, (from / BLACKOUT_LINE + 1) * BLACKOUT_LINE);
-        w.add(lineOf(pmAddr(f, from)), maskOf(from % BLACKOUT_LINE, static_cast<unsigned>(next - from)));
-      }
-    }
-}
-
 }  // namespace
 
 Watched Watched::of(const Index& index) {
@@ -47,7 +31,7 @@ Watched Watched::of(const Index& index) {
       ++w.operations_;
     }
   }
-  for (FileNo f = 1; f <= index.files().count(); ++f) addZeroed(index.files(), f, w);
+  for (FileNo f = 1; f <= index.files().count(); ++f) w.addZeroed(index.files(), f, index.files().zeroRanges(f));
   w.paths_.assign(paths.begin(), paths.end());
   return w;
 }
@@ -60,6 +44,21 @@ WatchedNo Watched::add(LineNo line, std::uint64_t mask) {
   }
   masks_[it->second] |= mask;
   return it->second;
+}
+
+void Watched::addZeroed(const FileTimeline& files, FileNo f, std::span<const ZeroRange> zeroings) {
+  if (zeroings.empty()) return;
+  SparseBytes before;
+  files.initialBytes(f, before);
+  for (std::uint64_t page : before.pages())
+    for (const ZeroRange& z : zeroings) {
+      std::uint64_t from = std::max(z.begin, page * SparseBytes::kPage);
+      std::uint64_t to = std::min(z.end, (page + 1) * SparseBytes::kPage);
+      for (std::uint64_t next; from < to; from = next) {
+        next = std::min(to, (from / BLACKOUT_LINE + 1) * BLACKOUT_LINE);
+        add(lineOf(pmAddr(f, from)), maskOf(from % BLACKOUT_LINE, static_cast<unsigned>(next - from)));
+      }
+    }
 }
 
 WatchedNo Watched::find(LineNo line) const {
@@ -124,6 +123,7 @@ Baseline::Baseline(const Index& index, const Watched& watched, std::vector<Event
   findCheckpoints();
   findPaths();
   findOperations();
+  findLargest();
 }
 
 void Baseline::addRow(std::uint32_t ordinal, WatchedNo w, const LineBytes& least, std::vector<RowNo>& current) {
@@ -220,6 +220,21 @@ void Baseline::findOperations() {
       open[e.thread].pop_back();
     }
   }
+}
+
+void Baseline::findLargest() {
+  const Trace& trace = index_->trace();
+  largest_.assign(index_->files().count() + 1, 0);
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::FileSize) {
+      std::uint64_t& largest = largest_[fileOf(trace[n].addr)];
+      largest = std::max(largest, trace[n].value);
+    }
+}
+
+std::uint64_t Baseline::largestFile(FileNo f) const {
+  if (f < largest_.size()) return largest_[f];
+  return f < largest_.size() + kMadeFiles ? kMadeFileSize : 0;
 }
 
 RowNo Baseline::rowAt(std::uint32_t ordinal, WatchedNo w) const {

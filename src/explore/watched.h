@@ -20,6 +20,8 @@ class Watched {
 
   // Adds bytes of a line (by mask); returns its number.
   WatchedNo add(LineNo line, std::uint64_t mask);
+  // Adds what zeroings of a file can take away besides stores: content from before the recording.
+  void addZeroed(const FileTimeline& files, FileNo f, std::span<const ZeroRange> zeroings);
 
   WatchedNo count() const { return static_cast<WatchedNo>(lines_.size()); }
   LineNo line(WatchedNo w) const { return lines_[w]; }
@@ -47,6 +49,10 @@ struct PathState {
   std::uint64_t size = 0;
   auto operator<=>(const PathState&) const = default;
 };
+
+// Room for files that recoveries make: how many, and how large.
+inline constexpr FileNo kMadeFiles = 4;
+inline constexpr std::uint64_t kMadeFileSize = std::uint64_t{256} << 20;
 
 // Number of a row of the baseline.
 using RowNo = std::uint32_t;
@@ -77,6 +83,9 @@ class Baseline {
   LineVersions versions(std::uint32_t ordinal, WatchedNo w) const;
 
   PathState pathState(std::uint32_t ordinal, std::uint32_t path) const;
+  // The size up to which a file can be watched: the largest that it had in the recording, or for numbers above those of
+  // the recording the room for files that recoveries make; 0: there is no such file.
+  std::uint64_t largestFile(FileNo f) const;
   // 0: not begun, 1: begun, 2: ended.
   std::uint32_t opState(std::uint32_t ordinal, std::uint32_t operation) const;
 
@@ -109,6 +118,7 @@ class Baseline {
   bool differs(LineId id, std::uint32_t firstOpen, EventNo at, const LineBytes& least) const;
   void findPaths();
   void findOperations();
+  void findLargest();
   void findCheckpoints();
 
   const Index* index_;
@@ -132,6 +142,7 @@ class Baseline {
     PathState state;
   };
   std::vector<std::vector<PathRow>> paths_;  // by path
+  std::vector<std::uint64_t> largest_;       // by file
   struct Operation {
     EventNo begin;
     EventNo end;  // kNever: it did not end

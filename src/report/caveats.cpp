@@ -21,7 +21,8 @@ bool provesDurability(const Report& report) {
 
 bool provesRecovery(const Report& report) {
   return report.exploration && report.complete() && report.hiddenByOnly == 0 &&
-         report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0;
+         report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0 &&
+         report.exploration->notExplored.empty();
 }
 
 }  // namespace

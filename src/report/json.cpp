@@ -41,6 +41,7 @@ Json placeJson(std::size_t number, const NumberedPlace& p) {
   j["access"] = p.access;
   j["size"] = p.size;
   j["type"] = p.type;
+  j["incidental"] = p.incidental;
   j["stack"] = framesJson(p.stack);
   j["also_from"] = Json::array();
   for (const std::vector<Frame>& other : p.alsoFrom) j["also_from"].push_back(framesJson(other));

@@ -83,24 +83,24 @@ class TextReport {
 
   void exploration(const ExploredCrashes& e) {
     line("Crash exploration:");
-    auto item = [&](std::string_view head, std::string_view text) { line(fmt::format("  {} {}", head, text)); };
+    auto item = [&](std::string_view head, std::string_view text) { line(fmt::format("  {:<15} {}", head, text)); };
     std::string points = counted(e.points, "point");
     if (e.completePoints != e.points) points += fmt::format(", {} of them completely", grouped(e.completePoints));
     if (e.failures > 1) points += fmt::format("; up to {} crashes in a row", e.failures);
-    item("crashes at:  ", points);
-    item("restarts:    ", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
+    item("crashes at:", points);
+    item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
     std::string states = fmt::format("{} that a restart can tell apart", counted(e.states, "crash state"));
     if (report_.run.log10States) states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
-    item("strategy:    ", escapeText(e.strategy));
-    for (const std::string& s : e.assumptions) item("assumed:     ", escapeText(s));
+    item("strategy:", escapeText(e.strategy));
+    for (const std::string& s : e.assumptions) item("assumed:", escapeText(s));
     // What makes the result inconclusive is said there.
     for (const std::string& s : e.notExplored)
       if (std::find(report_.incomplete.begin(), report_.incomplete.end(), s) == report_.incomplete.end())
         item("not explored:", escapeText(s));
     for (const LoadSources& l : e.loads)
-      item("load:        ", escapeText(fmt::format("{} may read from {} ({})", l.load, joined(l.stores, ", "),
+      item("load:", escapeText(fmt::format("{} may read from {} ({})", l.load, joined(l.stores, ", "),
                                                    counted(l.states, "crash state"))));
     line("");
   }
@@ -128,7 +128,9 @@ class TextReport {
     }
     const Frame& top = p.stack.front();
     line(fmt::format("  {}: {}", head, described(top)));
-    std::vector<ExcerptLine> excerpt = sources_.excerpt(top.file, top.line, top.column, options_.contextLines);
+    // A place that only this state shows matters less: the line itself, and how the program came there in brief.
+    unsigned context = p.incidental ? 0 : options_.contextLines;
+    std::vector<ExcerptLine> excerpt = sources_.excerpt(top.file, top.line, top.column, context);
     for (const ExcerptLine& e : excerpt) {
       bool here = e.number == top.line;
       line(trimmed(fmt::format("    {} {:>5} | {}", here ? paint("1", ">") : " ", e.number, e.text)));
@@ -136,7 +138,6 @@ class TextReport {
     }
     for (const std::vector<Frame>& other : p.alsoFrom)
       if (!other.empty()) line("      or, merged with it by the optimiser: " + described(other.front()));
-    // How the program came to a place that only this state shows matters less.
     stack(p.stack, p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
     line("");
   }
@@ -166,8 +167,8 @@ class TextReport {
     if (f.shownBy) {
       detail("crash:    ", escapeText(f.shownBy->crash));
       if (f.shownBy->states != 0)
-        detail("states:   ", fmt::format("{} at {} show it", counted(f.shownBy->states, "crash state"),
-                                         counted(f.shownBy->points, "point")));
+        detail("states:   ", fmt::format("{} at {} show{} it", counted(f.shownBy->states, "crash state"),
+                                         counted(f.shownBy->points, "point"), f.shownBy->states == 1 ? "s" : ""));
     } else if (f.crashState) {
       detail("crash:    ", crashText(*f.crashState));
     }

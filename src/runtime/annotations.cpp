@@ -94,6 +94,11 @@ bool findRegistered(uintptr_t a, size_t size, uintptr_t begin, uintptr_t end, co
     snprintf(shadow, sizeof shadow, "%s%s", options.shadow, found);
     int fd = int(syscall(SYS_openat, AT_FDCWD, shadow, O_RDWR | O_CLOEXEC));
     if (fd < 0) return false;
+    struct stat st;
+    if (syscall(SYS_fstat, fd, &st) != 0 || uint64_t(st.st_size) < end - begin) {
+      syscall(SYS_close, fd);  // the crash came while it was being registered
+      return false;
+    }
     uint32_t file = fileOfDescriptor(fd);
     long at = file == 0 ? -1
                         : syscall(SYS_mmap, begin, end - begin, PROT_READ | PROT_WRITE,

@@ -23,6 +23,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "runtime/layers.h"
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
@@ -115,7 +116,7 @@ BLACKOUT_EXPORT int futimes(int fd, const struct timeval times[2]) noexcept {
 // A working folder of the run's own is the user's to the program.
 BLACKOUT_EXPORT char* getcwd(char* out, size_t size) noexcept {
   char* r = BLACKOUT_REAL(getcwd)(out, size);
-  if (r != nullptr && recovering()) publicPath(r);
+  if (r != nullptr && recovering()) layers::publicPath(r);
   return r;
 }
 

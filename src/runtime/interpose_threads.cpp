@@ -85,7 +85,10 @@ void sharing() {
 void beforeFork() { sharing(); }
 void inChild() {
   if (recording()) attachChild();
-  if (recovering()) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (recovering()) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    firstOfRun = false;
+  }
   numberChild();
 }
 __attribute__((constructor(103))) void watchForks() { pthread_atfork(beforeFork, nullptr, inChild); }

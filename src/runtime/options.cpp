@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/recovery.h"
+
 namespace blackout::rt {
 
 Options options;
@@ -72,6 +74,12 @@ void say(const char* text, const char* detail) {
 }
 
 void stop(const char* text, const char* detail, int code) {
+  if (recovering()) {
+    // Our trouble, not the program's: it must not look like an exit of its own.
+    char line[512];
+    snprintf(line, sizeof line, "%s%s%s", text, detail ? " " : "", detail ? detail : "");
+    endRun(BLACKOUT_ENDED_BROKEN, line, nullptr);
+  }
   say(text, detail);
   syscall(SYS_exit_group, code);
   __builtin_unreachable();

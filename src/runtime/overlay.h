@@ -1,10 +1,7 @@
 // Files that are no pools. A recording keeps what each of them was like before the program first changed it. A
 // recovery run sees them as they were then, and changes only copies of its own, which go when it ends: so
 // runs don't meet each other's lock files, nothing of theirs is left, and the user's files stay what they are.
-//
-// Three layers, the upper ones first: what the run made (<worker>/run/files), what was there before the recording
-// (<before>/files), and the file system as it is. A layer holds canonical paths; a link to kGone says that there
-// is nothing. Devices, /proc and /sys are the real ones.
+// Devices, /proc and /sys are the real ones.
 #pragma once
 
 #include <fcntl.h>
@@ -40,9 +37,6 @@ bool resolveOutside(const char* path, char* out, bool& found);
 // Before a lock, or a change of attributes, through a descriptor that may be open for reading only: from now on it is
 // one of the run's own file.
 void ownDescriptor(int fd);
-
-// The user's path for a private one, in place.
-void publicPath(char* path);
 
 // Copies a file with its permissions and times; `limit` bytes at most (EFBIG).
 bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t limit);

@@ -57,6 +57,9 @@ int poolFlags(int fd);
 // Where the recording mapped these bytes; 0: it didn't.
 uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
 
+// Whether this is the run's first process: how it ends is how the run ends.
+extern bool firstOfRun;
+
 // Ends the run at once: BLACKOUT_ENDED_*.
 [[noreturn]] void endRun(uint32_t how, const char* text, const void* frame);
 // One more step of the run: an access to PM, a look at the clock, a sleep. Past the limit it has hung.

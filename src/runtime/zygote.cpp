@@ -29,6 +29,7 @@ namespace blackout::rt {
 
 const char* workerFolder = nullptr;
 bool traced = false;
+bool firstOfRun = true;
 
 namespace {
 
@@ -91,7 +92,7 @@ void keepScanned(uintptr_t at) {
 // Where a signal found the run: the stack by frame pointers, from the interrupted instruction up.
 void fatal(int signal, siginfo_t* info, void* context) {
   auto* u = static_cast<ucontext_t*>(context);
-  if (worker->frame_count == 0) {
+  if (worker->frame_count == 0 && firstOfRun) {
     auto pc = uintptr_t(u->uc_mcontext.gregs[REG_RIP]);
     auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
     worker->frames[0] = pc;
@@ -345,6 +346,7 @@ void becomeZygote() {
 }
 
 void joinRun() {
+  firstOfRun = false;
   snprintf(folderText, sizeof folderText, "%s", options.worker);
   workerFolder = folderText;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -367,7 +369,7 @@ void joinRun() {
 }
 
 void noteEnd(const void* frame) {
-  if (worker->frame_count == 0 && frame != nullptr) keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
+  if (worker->frame_count == 0 && frame != nullptr && firstOfRun) keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
 }
 
 void endRun(uint32_t how, const char* text, const void* frame) {

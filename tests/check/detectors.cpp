@@ -4,13 +4,13 @@
 // RUN: %cxx -O2 -g -mclwb -mclflushopt -I%S/../record %s -o %t && rm -f %t.img
 // RUN: not %blackout check --no-explore --pm %t.img -- %t %t.img > %t.report 2>&1
 // RUN: FileCheck %s --check-prefix=DEFAULT --implicit-check-not=overwritten-unpersisted --implicit-check-not=innocent < %t.report
-// RUN: not %blackout check --detect=overwritten-unpersisted --fail-on=perf --pm %t.img -- %t %t.img 2>&1 | FileCheck %s --check-prefix=OVER
+// RUN: not %blackout check --no-explore --detect=overwritten-unpersisted --fail-on=perf --pm %t.img -- %t %t.img 2>&1 | FileCheck %s --check-prefix=OVER
 // RUN: for d in never-persisted store-outside clean-flush repeated-flush idle-fence flush-outside; do \
-// RUN:   %blackout check --detect=-$d --fail-on=shown --pm %t.img -- %t %t.img > %t.off 2>&1 || exit 1; ! grep "\[$d\]" %t.off || exit 1; done
-// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img
-// RUN: %blackout check --only %S/../model --pm %t.img -- %t %t.img 2>&1 | FileCheck %s --check-prefix=ONLY
-// RUN: not %blackout check --only %S --pm %t.img -- %t %t.img
-// RUN: %blackout check --fail-on=shown --pm %t.img --json %t.json -- %t %t.img && python3 -c "import json,sys; d=json.load(open(sys.argv[1])); assert len(d['findings']) >= 6" %t.json
+// RUN:   %blackout check --no-explore --detect=-$d --fail-on=shown --pm %t.img -- %t %t.img > %t.off 2>&1 || exit 1; ! grep "\[$d\]" %t.off || exit 1; done
+// RUN: %blackout check --no-explore --detect=none --pm %t.img -- %t %t.img
+// RUN: %blackout check --no-explore --only %S/../model --pm %t.img -- %t %t.img 2>&1 | FileCheck %s --check-prefix=ONLY
+// RUN: not %blackout check --no-explore --only %S --pm %t.img -- %t %t.img
+// RUN: %blackout check --no-explore --fail-on=shown --pm %t.img --json %t.json -- %t %t.img && python3 -c "import json,sys; d=json.load(open(sys.argv[1])); assert len(d['findings']) >= 6" %t.json
 // RUN: test ! -e %t.img
 //
 // OVER: [overwritten-unpersisted]

@@ -104,7 +104,7 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
-  for (const char* command : {"check", "help", "record", "sites", "trace"}) {
+  for (const char* command : {"check", "help", "record", "replay", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);
@@ -145,6 +145,31 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("trace a b", 2, "unexpected argument 'b'");
   expectRefused("trace a -- b", 2, "no program behind --");
   expectRefused("sites", 2, "name a program file");
+}
+
+TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
+  const std::string program = " --pm p -- /bin/true";
+  expectRefused("check --points none" + program, 2, "--points none: it is enough, all");
+  expectRefused("check --strategy best" + program, 2, "--strategy best");
+  expectRefused("check --strategy lazy:3" + program, 2, "only sample takes a number");
+  expectRefused("check --expect-exit one" + program, 2, "it is auto, zero or any");
+  expectRefused("check --recover 'a | b'" + program, 2, "no shell is run");
+  expectRefused("check --recover a --checker b" + program, 2, "leave one out");
+  expectRefused("check --checker a --pm 'p*' -- /bin/true", 2, "--pm must name one file");
+  expectRefused("check --recover-stdin none" + program, 2, "can't be read");
+  expectRefused("check --resume none" + program, 2, "no such file");
+  expectRefused("check --findings /dev/null" + program, 2, "it is no folder");
+  expectRefused("check --failures 0" + program, 2, "see 'blackout help check'");
+}
+
+TEST_F(Cli, BadReplayFiles) {
+  expectRefused("replay", 2, "name a replay file");
+  expectRefused("replay none", 2, "name a replay file that 'blackout check' wrote");
+  write("text", "not a replay file");
+  expectRefused("replay text", 2, "text: not a replay file");
+  write("cut", "BLKRPLAY\1\0\0\0");
+  expectRefused("replay cut", 2, "cut short");
+  expectRefused("replay text -- /bin/true", 2, "takes no program");
 }
 
 TEST_F(Cli, OutputsAreCheckedBeforeTheRun) {

@@ -24,7 +24,7 @@ Instruction store(std::uint64_t offset, unsigned size, std::uint64_t value) {
 }
 Instruction flush(std::uint64_t offset) { return {Does::Flush, "", offset, 0, 1, 0, 0}; }
 Instruction fence() { return {Does::Fence, "", 0, 0, 1, 0, 0}; }
-Instruction op(std::uint64_t n) { return {Does::Op, "", 0, 0, 1, n, 9}; }
+Instruction op(std::uint64_t n) { return {Does::Op, "", 0, 0, 0, n, 9}; }
 Instruction print() { return {Does::Print, "", 0, 0, 0, 0, 0}; }
 // Skips as many if what was read is not 0 (mod 3).
 Instruction skip(std::uint64_t n) { return {Does::Skip, "", 0, 0, 0, n, 0}; }
@@ -348,6 +348,12 @@ TEST(Pieces, OfTwoLinesAreExploredExactly) {
     EXPECT_EQ(e.leavesAtEnd(), 4U);
     EXPECT_TRUE(e.summary().assumptions.empty());
   }
+  // Combinations of versions in the middle, too.
+  Record longer(2);
+  for (unsigned i = 0; i < 10; ++i) longer.store(1, 64 * (i % 2) + 8, 2 + i);
+  Counted e(longer, reading(2, true));
+  e.go();
+  EXPECT_EQ(e.leavesAtEnd(), 49U);
 }
 
 TEST(Pieces, OfManyLinesCostTheirNumberAndNotTheirProduct) {
@@ -614,7 +620,41 @@ TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
   EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
 }
 
-TEST(SeveralFailures, PointsAfterAChangeOfFilesAreCountedAsNotExplored) {
+TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
+  TinyProgram p(192);
+  p.store(1, 64, 1);
+  // Where the pool is whole it says what is in it, cuts it, and makes it whole again.
+  std::vector<Instruction> recovery = {open(), {Does::Load, "", 128, 0, 64, 3, 2}, load(64, 1, 3), print(),
+                                       {Does::Truncate, "", 64, 0, 0, 0, 0}, {Does::Truncate, "", 192, 0, 0, 0, 0}};
+  Wanted setup;
+  setup.options.failures = 2;
+  Counted e(p, recovery, setup);
+  e.go();
+  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:a", "0:0:b"}));
+  // Too short, which is a fault; or whole, and what it held is gone.
+  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"1:7:", "0:0:a"}));
+  EXPECT_TRUE(e.summary().complete());
+}
+
+TEST(SeveralFailures, AFileThatARecoveryMadeIsThereForTheNext) {
+  TinyProgram p;
+  FileNo other = p.writer.file("/other", 64, true);
+  p.writer.event(EventKind::FileUnlink, 1, pmAddr(other, 0));
+  // Makes the file if it isn't there, and writes to it; else says what it finds in it.
+  Instruction look{Does::Open, "/other", 0, 0, 0, 0, 1};
+  Instruction make{Does::Create, "/other", 64, 0, 0, 0, 0};
+  std::vector<Instruction> recovery = {look, load(0, 1, 2), print(), make, store(0, 1, 1)};
+  Wanted setup;
+  setup.options.failures = 3;
+  Counted e(p, recovery, setup);
+  e.go();
+  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));  // no file: what was read is 4
+  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
+  EXPECT_EQ(e.wordsAt(e.end(), 3), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_TRUE(e.summary().complete());
+}
+
+TEST(SeveralFailures, FilesThatNoRunCanBeGivenAreCountedAsNotExplored) {
   TinyProgram p;
   p.store(1, 0, 1);
   Wanted setup;
@@ -627,7 +667,7 @@ TEST(SeveralFailures, PointsAfterAChangeOfFilesAreCountedAsNotExplored) {
       std::ifstream in(r.tracePath, std::ios::binary);
       bytes.assign(std::istreambuf_iterator<char>(in), {});
     }
-    Event size{static_cast<std::uint8_t>(EventKind::FileSize), 0, 1, 0, p.at(0), 8192};
+    Event size{static_cast<std::uint8_t>(EventKind::FileSize), 0, 1, 0, p.at(0), 1U << 20};
     bytes.insert(bytes.size() - sizeof size, reinterpret_cast<const char*>(&size), sizeof size);
     reinterpret_cast<blackout_trace_header*>(bytes.data())->committed += sizeof size;
     std::ofstream(r.tracePath, std::ios::binary | std::ios::trunc) << bytes;

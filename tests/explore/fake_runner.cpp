@@ -16,12 +16,19 @@ class RequestMemory : public CrashedMemory {
  public:
   RequestMemory(const Baseline& baseline, const RunRequest& request) : baseline_(baseline), request_(request) {}
   std::optional<File> open(const std::string& path) const override {
-    auto paths = baseline_.watched().paths();
-    auto it = std::find(paths.begin(), paths.end(), path);
-    if (it == paths.end()) return std::nullopt;
-    PathState s = baseline_.pathState(request_.ordinal, static_cast<std::uint32_t>(it - paths.begin()));
-    if (s.file == 0) return std::nullopt;
-    return File{s.file, s.size};
+    std::optional<File> found;
+    for (const RunFile& f : files())
+      if (f.path == path) found = File{f.number, f.size};
+    return found;
+  }
+  std::vector<RunFile> files() const {
+    if (request_.files) return *request_.files;
+    const FileTimeline& timeline = baseline_.index().files();
+    EventNo at = baseline_.point(request_.ordinal);
+    std::vector<RunFile> out;
+    for (FileNo f = 1; f <= timeline.count(); ++f)
+      if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
+    return out;
   }
   std::byte read(PmAddr addr) const override {
     auto line = lines_.find(lineOf(addr));
@@ -55,11 +62,7 @@ WatchedNames namesOf(const Watched& watched) {
             return w == Watched::kNone ? std::nullopt : std::optional(w);
           },
           [&watched](WatchedNo w) { return watched.mask(w); },
-          [&watched](const std::string& path) -> std::optional<std::uint32_t> {
-            auto it = std::find(watched.paths().begin(), watched.paths().end(), path);
-            if (it == watched.paths().end()) return std::nullopt;
-            return static_cast<std::uint32_t>(it - watched.paths().begin());
-          },
+          {watched.paths().begin(), watched.paths().end()},
           watched.operations()};
 }
 
@@ -78,6 +81,8 @@ FakeRunner::~FakeRunner() {
 void FakeRunner::check(const RunRequest& request) {
   auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
   if (request.ordinal >= baseline_->count()) return complain("no such point");
+  if (request.files && !std::is_sorted(request.files->begin(), request.files->end())) complain("files are not ascending");
+  if (request.files && level_ == 1) complain("files of the first crash are the baseline's");
   for (std::size_t i = 0; i < request.lines.size(); ++i) {
     const auto& [w, bytes] = request.lines[i];
     if (i > 0 && request.lines[i - 1].first >= w) complain("lines are not ascending");
@@ -95,11 +100,12 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
   check(request);
   if (worker >= workers_ || pending_.count(worker) != 0) complaints_.push_back("the worker is not idle");
   RequestMemory memory(*baseline_, request);
-  const FileTimeline& timeline = baseline_->index().files();
-  EventNo at = baseline_->point(request.ordinal);
-  std::vector<RecoveryProgram::TableFile> files(timeline.count() + 1);
-  for (FileNo f = 1; f <= timeline.count(); ++f)
-    if (timeline.existsAt(f, at)) files[f] = {true, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)};
+  // As of a worker that has had runs with more files.
+  std::vector<RecoveryProgram::TableFile> files(baseline_->index().files().count() + 1 + worker % 3);
+  for (const RunFile& f : memory.files()) {
+    files.resize(std::max<std::size_t>(files.size(), f.number + 1));
+    files[f.number] = {true, f.path, f.size};
+  }
   RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->watched()), files);
 
   RunResult result;
@@ -117,10 +123,10 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
       for (unsigned i = 0; i < 64; ++i)
         if ((q.mask >> i & 1) != 0) recovery += static_cast<char>(memory.read(line + i));
     } else if (q.kind == QueryKind::Path) {
-      PathState s = baseline_->pathState(request.ordinal, q.subject);
-      recovery += fmt::format("{} {}", s.file, s.size);
+      auto found = memory.open(baseline_->watched().paths()[q.subject]);
+      if (found) recovery += fmt::format("{} {}", found->number, found->size);
     } else {
-      recovery += std::to_string(memory.opState(q.subject));
+      recovery += std::to_string(opAnswer(memory.opState(q.subject), q.mask));
     }
     recovery += ';';
   }

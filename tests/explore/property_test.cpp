@@ -86,8 +86,7 @@ bool product(const BruteSnapshot& snapshot, std::size_t most, Visit visit) {
   return true;
 }
 
-const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](WatchedNo) { return 0; },
-                               [](const std::string&) { return std::nullopt; }, 0};
+const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](WatchedNo) { return 0; }, {}, 0};
 
 std::vector<RecoveryProgram::TableFile> tableOf(const BruteSnapshot& snapshot) {
   std::vector<RecoveryProgram::TableFile> files(1);
@@ -168,14 +167,17 @@ std::string storingProgram(const Genes& genes) {
 }
 
 struct Case {
-  Case(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene, bool operations = true)
+  enum class Asks { Operations, NoOperations };
+  Case(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene, Asks asks = Asks::Operations,
+       bool sites = true)
       : bytes(optionGene % 2 == 0 ? RandomProgram(grown(genes, 1 + optionGene / 3 % 3), kPool, optionGene % 4 == 0).bytes
                                   : storingProgram(grown(genes, 1 + optionGene / 3 % 3))),
         trace(traceOf(bytes)),
         options(randomOptions(optionGene)),
         index(indexOf(trace, options)),
-        recovery(RecoveryProgram::random(grown(recoveryGenes, 1 + optionGene / 13 % 2), pathsOf(trace),
-                                         operations ? operationsOf(trace) : 0)) {}
+        recovery(RecoveryProgram::random(
+            grown(recoveryGenes, 1 + optionGene / 13 % 2), pathsOf(trace),
+            {asks == Asks::Operations ? operationsOf(trace) : 0, optionGene / 17 % 3 == 0, sites})) {}
   static Trace traceOf(const std::string& bytes) {
     auto opened = Trace::fromBytes(std::as_bytes(std::span(bytes)));
     if (!opened) throw std::runtime_error(opened.error().sentence);
@@ -238,7 +240,7 @@ void lazyEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes, std::u
 
 // The points that are enough give all outcomes of all points, if nobody asks for operations.
 void enoughPointsLoseNoOutcome(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
-  Case c(genes, recoveryGenes, optionGene, false);
+  Case c(genes, recoveryGenes, optionGene, Case::Asks::NoOperations);
   Wanted setup;
   Explored enough(c.index, c.recovery, setup);
   enough.run();
@@ -250,7 +252,7 @@ void enoughPointsLoseNoOutcome(const Genes& genes, const Genes& recoveryGenes, s
 
 // A tree for each point alone gives the same, and the tree runs each recovery once.
 void treeEqualsNoTree(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
-  Case c(genes, recoveryGenes, optionGene);
+  Case c(genes, recoveryGenes, optionGene, Case::Asks::Operations, optionGene % 3 != 1);
   Wanted setup;
   setup.points = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
   Explored tree(c.index, c.recovery, setup);
@@ -267,7 +269,7 @@ void treeEqualsNoTree(const Genes& genes, const Genes& recoveryGenes, std::uint3
 }
 
 void workersDoNotMatter(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
-  Case c(genes, recoveryGenes, optionGene);
+  Case c(genes, recoveryGenes, optionGene, Case::Asks::Operations, optionGene % 3 != 1);
   Wanted setup;
   setup.points = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
   setup.options.tree = optionGene % 5 != 0;
@@ -295,7 +297,7 @@ struct TemporaryFile {
 
 // Interrupted, saved, loaded, gone on with, any number of times: as if nothing had happened.
 void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
-  Case c(genes, recoveryGenes, optionGene);
+  Case c(genes, recoveryGenes, optionGene, Case::Asks::Operations, optionGene % 3 != 1);
   Wanted setup;
   setup.workers = 1 + optionGene % 3;
   setup.options.tree = optionGene % 5 != 0;
@@ -303,7 +305,7 @@ void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, 
   Explored whole(c.index, c.recovery, setup);
   whole.run();
   TemporaryFile file;
-  setup.options.maxRuns = 1 + optionGene % 6;
+  setup.options.maxRuns = 1 + optionGene % 6 + whole.runner.runs() / 20;
   std::uint64_t runs = 0;
   bool first = true;
   for (unsigned round = 0;; ++round) {
@@ -338,11 +340,13 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   setup.options.failures = 2;
   Explored lazy(c.index, c.recovery, setup);
   lazy.run();
-  RC_ASSERT(lazy.explorer->summary().complete());
+  bool whole = lazy.explorer->summary().complete();
+  RC_ASSERT(whole || lazy.explorer->summary().fileChangePoints > 0);
   RC_ASSERT(lazy.runner.repeated() == 0U);
   std::map<EventNo, BruteSnapshot> at;
   for (BruteSnapshot& s : bruteForce(c.trace, c.options)) at[s.at] = std::move(s);
   std::size_t spaces = 0;
+  bool compared = false;
   for (std::uint32_t o = 0; o < lazy.baseline.count(); ++o) {
     const BruteSnapshot& first = at[lazy.baseline.point(o)];
     std::vector<std::uint32_t> ops = opStates(c.trace, first.at);
@@ -356,26 +360,28 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
              auto trace = Trace::fromBytes(std::as_bytes(std::span(did.trace)));
              RC_ASSERT(trace.has_value());
              for (BruteSnapshot& second : bruteForce(*trace, c.options, &lines)) {
-               // Its files are those of the first crash; the table's beginning is no recovery.
-               second.files = first.files;
+               if (second.at < did.begin) continue;  // the table of files is no recovery
                done = done && product(second, 100, [&](const auto& again) {
                         ++spaces;
                         BruteMemory left(second, again, ops);
-                        expected.insert(wordOf(c.recovery.run(left, kNothing, tableOf(first)).outcome));
+                        expected.insert(wordOf(c.recovery.run(left, kNothing, tableOf(second)).outcome));
                       });
              }
            });
     if (!done || spaces > 20000) continue;
     std::set<std::string> found = lazy.wordsAt(o, 1);
     found.merge(lazy.wordsAt(o, 2));
-    if (found != expected) {
+    compared = true;
+    bool right = whole ? found == expected : std::includes(expected.begin(), expected.end(), found.begin(), found.end());
+    if (!right) {
       RC_LOG() << describe(c.options) << " point " << o << ": " << found.size() << " outcomes, brute force has "
                << expected.size() << "\n"
                << lazy.everything();
       RC_FAIL("outcomes of two failures differ from brute force");
     }
   }
-  RC_CLASSIFY(lazy.explorer->summary().spaces > lazy.explorer->summary().points, "has crashes in recovery");
+  RC_CLASSIFY(compared && lazy.explorer->summary().spaces > lazy.explorer->summary().points, "crashes in recovery");
+  RC_CLASSIFY(!whole, "files that can't be told");
 }
 
 // Every leaf's example, as a crash state, gives by the index an image on which the recovery ends as the leaf says; and
@@ -394,6 +400,11 @@ class ImageMemory : public CrashedMemory {
     return b;
   }
   std::uint32_t opState(std::uint32_t n) const override { return ops_[n]; }
+  std::vector<RecoveryProgram::TableFile> table() const {
+    std::vector<RecoveryProgram::TableFile> files(1);
+    for (const FileImage& f : image_.files) files.push_back({true, f.path, f.size});
+    return files;
+  }
 
  private:
   const Image& image_;
@@ -435,7 +446,7 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       auto image = buildImage(state, indexes);
       if (!image) RC_FAIL(image.error().sentence);
       ImageMemory memory(*image, ops);
-      RC_ASSERT(wordOf(c.recovery.run(memory, kNothing, {{}}).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
+      RC_ASSERT(wordOf(c.recovery.run(memory, kNothing, memory.table()).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
       auto again = e.explorer->repeat(s, detail.example);
       RC_ASSERT(again.has_value());
       RC_ASSERT(!again->divergence.has_value());
@@ -446,10 +457,56 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       auto stated = buildImage(e.explorer->crashState(s, detail.example, Others::Newest), indexes);
       if (!stated) RC_FAIL(stated.error().sentence);
       ImageMemory other(*stated, ops);
-      RC_ASSERT(wordOf(c.recovery.run(other, kNothing, {{}}).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
+      RC_ASSERT(wordOf(c.recovery.run(other, kNothing, other.table()).outcome) == wordOf(e.explorer->outcome(detail.outcome)));
     }
   }
   RC_ASSERT(e.runner.runs() == runs + checked);  // those of repeat
+}
+
+// The baseline has at every point what the index has.
+void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
+  Case c(genes, {}, optionGene);
+  Watched watched = Watched::of(c.index);
+  PointsMode mode = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
+  Baseline baseline(c.index, watched, c.index.points(mode));
+  FirstCrash first(baseline);
+  SpaceMemory moving(first);
+  for (std::uint32_t step = 0; step < 2 * baseline.count(); ++step) {
+    // In order first, then to and fro.
+    std::uint32_t o = step < baseline.count() ? step : static_cast<std::uint32_t>(mix(step) % baseline.count());
+    EventNo at = baseline.point(o);
+    CrashSpace space(first, o);
+    moving.enter(space);
+    std::vector<WatchedNo> uncertain;
+    for (WatchedNo w = 0; w < watched.count(); ++w) {
+      LineVersions expected = c.index.versionsOf(watched.line(w), at);
+      RC_ASSERT(baseline.least(o, w) == expected.versions.front().bytes);
+      RC_ASSERT(moving.least(w) == expected.versions.front().bytes);
+      RC_ASSERT(moving.uncertain(w) == (expected.versions.size() > 1));
+      const UncertainLine& line = space.line(w);
+      RC_ASSERT(line.versions.size() == expected.versions.size());
+      if (line.versions.size() == 1) continue;
+      uncertain.push_back(w);
+      for (std::size_t v = 0; v < line.versions.size(); ++v) {
+        RC_ASSERT(line.versions[v].bytes == expected.versions[v].bytes);
+        RC_ASSERT(line.versions[v].version == expected.versions[v].version);
+      }
+      std::uint32_t length = c.index.historyLength(c.index.lineId(watched.line(w)), at);
+      RC_ASSERT(line.versions[line.newest].bytes ==
+                c.index.contentOf(c.index.lineId(watched.line(w)), at, Version{length, {}}));
+    }
+    RC_ASSERT(baseline.uncertain(o) == uncertain);
+    RC_ASSERT(space.uncertain() == uncertain);
+    moving.leave();
+    for (std::uint32_t p = 0; p < watched.paths().size(); ++p)
+      RC_ASSERT(baseline.pathState(o, p) == pathState(space.files(), watched.paths()[p]));
+    std::uint32_t other = static_cast<std::uint32_t>(mix(step, 1) % baseline.count());
+    std::vector<WatchedNo> changed = baseline.changed(o, other);
+    RC_ASSERT(std::is_sorted(changed.begin(), changed.end()));
+    for (WatchedNo w = 0; w < watched.count(); ++w)
+      if (baseline.least(o, w) != baseline.least(other, w))
+        RC_ASSERT(std::binary_search(changed.begin(), changed.end(), w));
+  }
 }
 
 // Each of the other strategies finds a part of what lazy exploration finds.
@@ -480,7 +537,8 @@ int main(int argc, char** argv) {
   // A fixed seed: the same programs every time. RC_PARAMS overrides all of it.
   bool full = argc > 1 && std::strcmp(argv[1], "full") == 0;
   setenv("RC_PARAMS", full ? "max_success=20000 max_size=45 seed=3" : "max_success=1000 max_size=35 seed=3", 0);
-  bool ok = rc::check("lazy == exhaustive == brute force at every point", lazyEqualsBruteForce);
+  bool ok = rc::check("the baseline has what the index has", baselineEqualsIndex);
+  ok &= rc::check("lazy == exhaustive == brute force at every point", lazyEqualsBruteForce);
   ok &= rc::check("the points that are enough lose no outcome", enoughPointsLoseNoOutcome);
   ok &= rc::check("tree == no tree", treeEqualsNoTree);
   ok &= rc::check("one worker == eight in any order", workersDoNotMatter);

@@ -1,5 +1,6 @@
 #include "recovery_program.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -9,7 +10,7 @@
 namespace blackout::test {
 
 RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<std::string>& paths,
-                                        std::uint32_t operations) {
+                                        const Kinds& kinds) {
   RecoveryProgram program;
   auto& out = program.instructions;
   out.push_back({Does::Open, paths.front(), 0, 0, 0, 0, 1});
@@ -17,13 +18,17 @@ RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<st
     std::uint64_t dice = gene;
     auto roll = [&](std::uint64_t n) { return (dice = mix(dice)) % n; };
     Instruction i;
-    i.site = out.size() + 1;
+    i.site = kinds.sites ? out.size() + 1 : 1 + roll(2);
     i.offset = roll(3) * 64 + (roll(3) == 0 ? roll(64) : roll(4) * 8);
     i.size = static_cast<unsigned>(roll(3) == 0 ? 1 + roll(64) : 1ULL << roll(4));
     i.stride = roll(4) == 0 ? 8 * (1 + roll(9)) : 0;
     i.value = roll(4);
-    std::uint64_t kind = roll(32);
-    if (kind < 2) {
+    std::uint64_t kind = roll(kinds.files ? 36 : 32);
+    if (kind >= 32) {
+      i.does = kind < 34 ? Does::Truncate : kind < 35 ? Does::Create : Does::Unlink;
+      i.path = paths[roll(paths.size())];
+      i.offset = roll(193);
+    } else if (kind < 2) {
       i.does = Does::Open;
       i.path = paths[roll(paths.size())];
     } else if (kind < 14) {
@@ -45,9 +50,10 @@ RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<st
       i.does = Does::Skip;
       i.value = 1 + roll(4);
     } else if (kind < 27) {
-      if (operations == 0) continue;
+      if (kinds.operations == 0) continue;
       i.does = Does::Op;
-      i.value = roll(operations);
+      i.value = roll(kinds.operations);
+      i.size = static_cast<unsigned>(roll(3));
     } else if (kind < 31) {
       i.does = Does::Print;
     } else {
@@ -68,9 +74,11 @@ class Machine {
       const auto& f = files[n];
       FileNo made = f.exists ? writer_.file(f.path, f.size, true)
                              : writer_.file("/absent/" + std::to_string(n), 0, false);
-      if (!f.exists) writer_.event(EventKind::FileUnlink, 0, pmAddr(made, 0));
+      if (!f.exists) writer_.remove(made);
     }
+    nextFile_ = static_cast<FileNo>(std::max<std::size_t>(files.size(), 1));
     emit(EventKind::Lfence);
+    begin_ = slots_ - 1;
   }
 
   RecoveryProgram::Did run(const std::vector<Instruction>& program) {
@@ -78,12 +86,40 @@ class Machine {
       const Instruction& i = program[at];
       switch (i.does) {
         case Does::Open: {
-          if (auto path = watched_.path(i.path); path && askedPaths_.insert(*path).second)
-            log({QueryKind::Path, *path, 0, i.site, 0, 0, slots_});
-          if (auto found = memory_.open(i.path))
-            file_ = found;
+          if (!ownFiles_) askPath(i.path);
+          if (auto found = find(i.path))
+            open(i.path, *found);
           else if (i.value == 3)
             return end(Ending::Exited, 2);
+          break;
+        }
+        case Does::Create: {
+          changeFiles();
+          if (!find(i.path)) {
+            FileNo n = nextFile_++;
+            made_.insert(n);
+            slots_ = writer_.blob(EventKind::FileNew, 1, pmAddr(n, 0), i.path);  // its path takes slots, too
+            emit(EventKind::FileSize, pmAddr(n, 0), i.offset);
+            files_[i.path] = CrashedMemory::File{n, i.offset};
+          }
+          open(i.path, *find(i.path));
+          break;
+        }
+        case Does::Truncate: {
+          if (!file_) break;
+          changeFiles();
+          for (std::uint64_t o = i.offset; o < file_->size; ++o) written_[pmAddr(file_->number, o)] = std::byte{0};
+          file_->size = i.offset;
+          files_[path_] = file_;
+          emit(EventKind::FileSize, pmAddr(file_->number, 0), i.offset);
+          break;
+        }
+        case Does::Unlink: {
+          if (!file_) break;
+          changeFiles();
+          emit(EventKind::FileUnlink, pmAddr(file_->number, 0));
+          files_[path_] = std::nullopt;
+          file_.reset();
           break;
         }
         case Does::Load:
@@ -113,9 +149,10 @@ class Machine {
           if (last_ % 3 != 0) at += i.value;
           break;
         case Does::Op:
-          if (i.value < watched_.operations && askedOps_.insert(i.value).second)
-            log({QueryKind::Op, static_cast<std::uint32_t>(i.value), 0, i.site, 0, 0, slots_});
+          if (i.value < watched_.operations && askedOps_.insert({i.value, i.size}).second)
+            log({QueryKind::Op, static_cast<std::uint32_t>(i.value), i.size, i.site, 0, 0, slots_});
           last_ = memory_.opState(static_cast<std::uint32_t>(i.value));
+          if (i.size > 0) last_ = last_ >= i.size ? 1 : 0;
           break;
         case Does::Print:
           // Coarse, so that different ways lead to the same outcome.
@@ -136,7 +173,28 @@ class Machine {
 
   std::byte byteAt(PmAddr a) const {
     auto it = written_.find(a);
-    return it != written_.end() ? it->second : memory_.read(a);
+    if (it != written_.end()) return it->second;
+    return made_.count(fileOf(a)) != 0 ? std::byte{0} : memory_.read(a);
+  }
+
+  std::optional<CrashedMemory::File> find(const std::string& path) const {
+    auto it = files_.find(path);
+    return it != files_.end() ? it->second : memory_.open(path);
+  }
+  void open(const std::string& path, const CrashedMemory::File& file) {
+    path_ = path;
+    file_ = file;
+  }
+  void askPath(const std::string& path) {
+    auto it = std::find(watched_.paths.begin(), watched_.paths.end(), path);
+    if (it == watched_.paths.end() || !askedPaths_.insert(path).second) return;
+    log({QueryKind::Path, static_cast<std::uint32_t>(it - watched_.paths.begin()), 0, 0, 0, 0, slots_});
+  }
+  // Once it has changed files it knows them: it asks for all of them first.
+  void changeFiles() {
+    if (ownFiles_) return;
+    for (const std::string& p : watched_.paths) askPath(p);
+    ownFiles_ = true;
   }
 
   std::optional<std::uint64_t> load(const Instruction& i, std::uint32_t group) {
@@ -145,7 +203,7 @@ class Machine {
     std::uint64_t sum = 0;
     std::map<LineNo, std::uint64_t> masks;
     for (PmAddr a = from; a < from + i.size; ++a) {
-      if (written_.count(a) == 0 && observed_.insert(a).second) masks[lineOf(a)] |= std::uint64_t{1} << (a % 64);
+      if (written_.count(a) == 0 && made_.count(fileOf(a)) == 0 && observed_.insert(a).second) masks[lineOf(a)] |= std::uint64_t{1} << (a % 64);
       sum = sum * 31 + static_cast<std::uint64_t>(byteAt(a));
     }
     for (auto& [line, mask] : masks)
@@ -177,6 +235,7 @@ class Machine {
     did.outcome.output = output_;
     did.queries = queries_;
     did.trace = writer_.bytes();
+    did.begin = begin_;
     return did;
   }
 
@@ -185,8 +244,14 @@ class Machine {
   std::optional<CrashedMemory::File> file_;
   std::map<PmAddr, std::byte> written_;
   std::set<PmAddr> observed_;
-  std::set<std::uint32_t> askedPaths_;
-  std::set<std::uint64_t> askedOps_;
+  std::string path_;
+  std::map<std::string, std::optional<CrashedMemory::File>> files_;  // that it changed
+  std::set<FileNo> made_;
+  bool ownFiles_ = false;
+  FileNo nextFile_ = 1;
+  EventNo begin_ = 0;
+  std::set<std::string> askedPaths_;
+  std::set<std::pair<std::uint64_t, unsigned>> askedOps_;
   std::uint64_t last_ = 0;
   std::uint32_t groups_ = 0;
   std::uint32_t slots_ = 0;

@@ -32,11 +32,16 @@ class CrashedMemory {
 struct WatchedNames {
   std::function<std::optional<WatchedNo>(LineNo)> line;
   std::function<std::uint64_t(WatchedNo)> mask;
-  std::function<std::optional<std::uint32_t>(const std::string&)> path;
+  std::vector<std::string> paths;
   std::uint32_t operations = 0;
 };
 
-enum class Does : std::uint8_t { Open, Load, Group, Store, Rmw, Flush, Fence, Skip, Op, Print, Exit };
+enum class Does : std::uint8_t {
+  Open, Load, Group, Store, Rmw, Flush, Fence, Skip, Op, Print, Exit,
+  Create,    // a file at the path, of `offset` bytes, unless there is one; it is open then
+  Truncate,  // the open file, to `offset` bytes
+  Unlink,    // the open file
+};
 
 struct Instruction {
   Does does{};
@@ -51,13 +56,19 @@ struct Instruction {
 struct RecoveryProgram {
   std::vector<Instruction> instructions;
 
-  // Random, on these paths. Each instruction has its own site; `operations`: it may ask for them.
-  static RecoveryProgram random(const Genes& genes, const std::vector<std::string>& paths, std::uint32_t operations);
+  // Random, on these paths.
+  struct Kinds {
+    std::uint32_t operations = 0;  // that it may ask for
+    bool files = false;            // it may make, resize and remove files
+    bool sites = true;             // each instruction has its own site; otherwise they share a few
+  };
+  static RecoveryProgram random(const Genes& genes, const std::vector<std::string>& paths, const Kinds& kinds);
 
   struct Did {
     Outcome outcome;
     std::vector<Query> queries;
     std::string trace;  // bytes of a trace file
+    EventNo begin = 0;  // where its own events begin, behind the table of files
   };
   // `beginning`: the files of the trace, in the order of their numbers: path and size of those that are there.
   struct TableFile {

@@ -53,6 +53,14 @@ TEST(Fingerprint, IsOfKindAndSitesOnly) {
   EXPECT_NE(fingerprint(a), fingerprint(at(FindingKind::NeverPersisted, 6)));
   EXPECT_NE(fingerprint(a), fingerprint(at(FindingKind::CleanFlush, 5)));
   EXPECT_EQ(fingerprintText(a).size(), 16U);
+  // What only the chosen state shows is no part of it.
+  NumberedPlace incidental;
+  incidental.siteId = 77;
+  incidental.incidental = true;
+  b.places.push_back(incidental);
+  EXPECT_EQ(fingerprint(a), fingerprint(b));
+  b.places.back().incidental = false;
+  EXPECT_NE(fingerprint(a), fingerprint(b));
   // It stands in users' files: the value itself must not change.
   EXPECT_EQ(fingerprintText(a), "61e7cb09f3cb592a");
 }
@@ -70,7 +78,7 @@ TEST(Order, WorstFirstWhateverTheInput) {
   EXPECT_EQ(sample.findings.front().severity, Severity::Shown);
   EXPECT_EQ(sample.findings.back().severity, Severity::Performance);
   // Of one kind, the more frequent first.
-  EXPECT_EQ(sample.findings[3].counts.times, 100U);
+  EXPECT_EQ(sample.findings[4].counts.times, 100U);
 }
 
 TEST(Grouping, OneCauseIsOneFinding) {

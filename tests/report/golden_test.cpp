@@ -40,6 +40,19 @@ TEST(Golden, TextOfACleanRun) {
   expectGolden("clean.txt", renderText(r, {}));
 }
 
+TEST(Golden, TextOfACleanExploration) {
+  Report r;
+  r.run.events = 1;
+  r.run.stores = 1;
+  r.detectors = {"never-persisted"};
+  ExploredCrashes& e = r.exploration.emplace();
+  e.strategy = "lazy";
+  e.command = {"./list"};
+  e.points = e.completePoints = 1;
+  e.runs = e.states = 1;
+  expectGolden("explored.txt", renderText(r, {}));
+}
+
 TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), Severity::Suspected)); }
 
 TEST(Text, ColoursOnlyWhenAsked) {

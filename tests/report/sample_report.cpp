@@ -56,13 +56,44 @@ Report sampleReport(const std::string& folder) {
   outside.counts = {1, 0};
   r.findings.push_back(outside);
 
-  Finding shown = makeFinding(FindingKind::NeverPersisted, "Recovery lost an element that push had acknowledged.");
-  shown.severity = Severity::Shown;
-  shown.places = {written};
-  shown.counts = {1, 1};
+  Finding shown = makeFinding(FindingKind::MissingFlush,
+                              "List.head, stored at (1), is never flushed: a crash can lose it, and then the restarted "
+                              "program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  NumberedPlace crash = ends;
+  crash.label = "the power fails after this";
+  crash.incidental = true;
+  NumberedPlace fails;
+  fails.label = "the restart fails here";
+  fails.incidental = true;
+  fails.stack = {{"List::pop()", list, 12, 1, "", false}};
+  for (unsigned i = 0; i < 5; ++i)
+    fails.stack.push_back({"caller" + std::to_string(i), "/gone/x.c", i + 1, 0, "", false});
+  shown.places = {written, crash, fails};
+  shown.shownBy = ShownBy{"crashes with SIGSEGV", "the power fails after (2) (event 77) with everything persisted", 12, 3,
+                          {"hello", "what\x1b[0m"}};
+  shown.evidence = {"The restart read 0."};
   shown.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}};
-  shown.replay = "list.replay";
+  shown.replay = folder + "/found/finding-1.blackout";
   r.findings.push_back(shown);
+
+  // Exploration leaves its own words; a finding of another origin may have a crash state and none.
+  Finding bare = makeFinding(FindingKind::NotAtomic, "Recovery lost an element that push had acknowledged.");
+  bare.places = {written};
+  bare.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}, {.at = 9, .persisted = {}}};
+  r.findings.push_back(bare);
+
+  ExploredCrashes& e = r.exploration.emplace();
+  e.strategy = "sample";
+  e.command = {"./list", "--fsck"};
+  e.failures = 2;
+  e.points = 42;
+  e.completePoints = 41;
+  e.runs = 1234;
+  e.states = 5678;
+  e.failing = 12;
+  e.assumptions = {"The record that is read at log.cpp:9 is trusted only if it is whole."};
+  e.notExplored = {"States that the strategy sample does not choose.", "12 events could not be recorded."};
+  e.loads = {{"list.cpp:12", {"before the recording", "list.cpp:11"}, 3}};
 
   Finding fence = makeFinding(FindingKind::IdleFence, "A fence completed nothing.");
   NumberedPlace here;

@@ -1,0 +1,82 @@
+#include "explore/pieces.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "explore/seeded.h"
+
+namespace blackout {
+
+bool hasVersion(const std::vector<std::uint32_t>& versions, std::uint32_t v) {
+  return std::binary_search(versions.begin(), versions.end(), v);
+}
+
+void Pieces::begin(const Query& q, std::uint64_t seed) {
+  active_ = q.group != 0 || q.site != 0;
+  group_ = q.group;
+  site_ = q.site;
+  seed_ = mix(seed, q.subject, q.mask, q.group);
+  lines_.clear();
+  notOldest_ = notNewest_ = 0;
+  alive_ = (1U << kSamples) - 1;
+}
+
+const Pieces::Line* Pieces::find(WatchedNo w) const {
+  auto it = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.line == w; });
+  return it == lines_.end() ? nullptr : &*it;
+}
+
+std::uint32_t Pieces::pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const {
+  return left[mix(seed_, sample, w) % left.size()];
+}
+
+void Pieces::join(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
+  if (!active_ || find(w) != nullptr) return;
+  Line line;
+  line.line = w;
+  line.oldest = left.front();
+  line.newest = hasVersion(left, of.newest) ? of.newest : left.back();
+  for (std::size_t i = 0; i < kSamples; ++i) line.picks[i] = pick(i, w, left);
+  lines_.push_back(line);
+}
+
+bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const {
+  if (!active_ || lines_.size() <= kExact) return true;
+  const Line& line = *find(w);
+  auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
+  if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;
+  if (notOldest_ + leaves(line.atOldest, hasVersion(versions, line.oldest)) <= 1) return true;
+  for (std::size_t i = 0; i < kSamples; ++i)
+    if ((alive_ >> i & 1) != 0 && hasVersion(versions, line.picks[i])) return true;
+  return false;
+}
+
+void Pieces::choose(WatchedNo w, const std::vector<std::uint32_t>& versions) {
+  if (!active_) return;
+  Line& line = const_cast<Line&>(*find(w));
+  if (line.atNewest && !hasVersion(versions, line.newest)) {
+    line.atNewest = false;
+    ++notNewest_;
+  }
+  if (line.atOldest && !hasVersion(versions, line.oldest)) {
+    line.atOldest = false;
+    ++notOldest_;
+  }
+  for (std::size_t i = 0; i < kSamples; ++i)
+    if (!hasVersion(versions, line.picks[i])) alive_ &= ~(1U << i);
+}
+
+std::uint32_t Pieces::favoured(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const {
+  if (!favoursOthers()) return left.front();
+  const Line* line = find(w);
+  if (notNewest_ <= 1) {
+    std::uint32_t newest = line != nullptr ? line->newest : of.newest;
+    return hasVersion(left, newest) ? newest : left.back();
+  }
+  if (alive_ == 0) return left.front();
+  auto sample = static_cast<std::size_t>(std::countr_zero(alive_));
+  std::uint32_t picked = line != nullptr ? line->picks[sample] : pick(sample, w, left);
+  return hasVersion(left, picked) ? picked : left.front();
+}
+
+}  // namespace blackout

@@ -1,0 +1,131 @@
+// libFuzzer target: any bytes are refused in a sentence or restored without a fault. The first byte says what the rest is: a
+// whole file, or a payload that is compressed and gets a sound header, so that the fuzzer does not have to invent checksums.
+// With a folder as BLACKOUT_CORPUS it first writes seeds.
+#include <xxhash.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "events/trace_writer.h"
+#include "explore/exploration_file.h"
+#include "explore/packed.h"
+#include "model/index.h"
+
+using namespace blackout;
+
+namespace {
+
+constexpr std::size_t kHeader = 40;
+
+// A program with three lines, two operations and two paths.
+struct Program {
+  Program() {
+    TraceWriter writer;
+    FileNo f = writer.file("/pool", 4096, true);
+    writer.file("/other", 64, true);
+    for (unsigned i = 0; i < 3; ++i) {
+      writer.blob(EventKind::OpBegin, 1, 0, "op");
+      writer.event(EventKind::Store, 1, pmAddr(f, 64 * i), 1, 8);
+      writer.event(EventKind::OpEnd, 1);
+    }
+    bytes = writer.bytes();
+    trace = std::make_unique<Trace>(std::move(*Trace::fromBytes(std::as_bytes(std::span(bytes)))));
+    index = std::make_unique<Index>(std::move(*Index::build(*trace, {})));
+    watched = std::make_unique<Watched>(Watched::of(*index));
+    baseline = std::make_unique<Baseline>(*index, *watched, index->points(PointsMode::Enough));
+  }
+  std::string bytes;
+  std::unique_ptr<Trace> trace;
+  std::unique_ptr<Index> index;
+  std::unique_ptr<Watched> watched;
+  std::unique_ptr<Baseline> baseline;
+};
+
+const Program& program() {
+  static const Program made;
+  return made;
+}
+
+void look(std::string_view bytes) {
+  auto saved = decode(bytes, "fuzzed");
+  if (!saved) {
+    if (saved.error().sentence.empty()) __builtin_trap();
+    return;
+  }
+  for (const SavedLevel& level : saved->levels) {
+    Exploration exploration(*program().watched, *program().baseline);
+    exploration.addLevel(level.shared, level.traced, std::vector<SpaceInfo>(program().baseline->count()));
+    if (!restore(*saved, level, *program().watched, exploration, "fuzzed")) continue;
+    // What was restored can be saved, and its traces are refused or read.
+    std::uint64_t digest = 0;
+    if (!encode(savedForm(exploration, 1, {&digest, 1}))) __builtin_trap();
+    for (LeafNo l = 0; l < exploration.leaves.size(); ++l)
+      if (exploration.leaves[l].trace != nullptr) (void)exploration.interrupted(l);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  const char* folder = std::getenv("BLACKOUT_CORPUS");
+  if (folder == nullptr) return 0;
+  std::filesystem::create_directories(folder);
+  SavedExploration saved;
+  saved.outcomes.push_back({Ending::Signalled, 11, "text", "output", true, 1234, {1, 2, 3}});
+  SavedLevel level;
+  for (unsigned i = 0; i < 3; ++i) {
+    SavedRun run;
+    run.atRoot = i == 0;
+    run.under = i == 0 ? 0 : 1;
+    run.bytes[0] = std::byte(i);
+    run.notes = {"a note"};
+    for (std::uint32_t w = i == 0 ? 0 : 1; w < 3; ++w) {
+      run.queries.emplace_back();
+      run.queries.back().query = {QueryKind::Bytes, w, 0xff, 17 + w, w, 0, 0};
+    }
+    run.queries.emplace_back();
+    run.queries.back().query = {QueryKind::Op, 1, 2, 0, 0, 0, 0};
+    run.queries.emplace_back();
+    run.queries.back().query = {QueryKind::Path, 1, 0, 0, 0, 0, 0};
+    if (i == 0) run.queries.erase(run.queries.begin() + 1);
+    level.runs.push_back(run);
+  }
+  saved.levels.push_back(level);
+  auto put = [&](const char* name, const SavedExploration& s) {
+    std::string bytes = *encode(s);
+    std::ofstream(std::filesystem::path(folder) / name, std::ios::binary) << '\0' << bytes;
+    std::ofstream(std::filesystem::path(folder) / (std::string(name) + "-payload"), std::ios::binary)
+        << '\1' << *unpack(std::string_view(bytes).substr(kHeader), 1U << 20);
+  };
+  put("plain", saved);
+  saved.levels[0].traced = true;
+  KeptTrace kept;
+  kept.table = 2;
+  kept.packed = *pack(program().bytes);
+  for (SavedRun& run : saved.levels[0].runs) {
+    kept.events.assign(run.queries.size() + (run.atRoot ? 0 : 1), 5);
+    run.trace = std::make_shared<KeptTrace>(kept);
+  }
+  put("traced", saved);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if ((data[0] & 1) == 0) {
+    look(rest);
+    return 0;
+  }
+  static const std::string sound = *encode({});
+  std::string file = sound.substr(0, kHeader);
+  std::string packed = *pack(rest);
+  std::uint64_t checksum = XXH3_64bits(packed.data(), packed.size());
+  std::uint64_t length = packed.size();
+  std::memcpy(file.data() + 24, &checksum, sizeof checksum);
+  std::memcpy(file.data() + 32, &length, sizeof length);
+  look(file + packed);
+  return 0;
+}
