@@ -120,6 +120,11 @@ def judge_correct(variant, report):
     return Result(variant, 0, 0, 0, len(false), differences, report)
 
 
+def kinds_of(expected):
+    """One kind, or several where one mistake shows in two ways."""
+    return expected["kind"] if isinstance(expected["kind"], list) else [expected["kind"]]
+
+
 def judge_bug(variant, report):
     lines = marked_lines(variant)
     if not lines:
@@ -128,7 +133,7 @@ def judge_bug(variant, report):
     for finding in report["findings"]:
         as_expected = finding["severity"] == variant.expected["verdict"]
         if as_expected and is_at(finding, variant.source, lines):
-            (right if finding["kind"] == variant.expected["kind"] else misnamed).append(finding)
+            (right if finding["kind"] in kinds_of(variant.expected) else misnamed).append(finding)
         elif finding["severity"] == "shown":
             false.append(finding)
     differences = [f"not the seeded bug: {describe(f, variant.source)}" for f in false]

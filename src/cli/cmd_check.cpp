@@ -278,12 +278,16 @@ const Register registered({
     .synopsis = "blackout check --pm POOL [OPTIONS] -- PROGRAM [ARGS]\n"
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
-        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. It is run "
+        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. It is "
+        "run "
         "once; then, for every point at which a power failure matters and everything that it may leave behind, it is "
-        "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with another code "
-        "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. Other "
+        "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
+        "another code "
+        "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. "
+        "Other "
         "files are as they were before the run, and what a restart writes is gone afterwards.\n\n"
-        "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings at "
+        "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
+        "at "
         "or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
@@ -295,9 +299,10 @@ const Register registered({
                      "more than once")
           ->type_name("PATH")
           ->allow_extra_args(false);
-      app.add_option("--fail-on", o->failOn,
-                     "exit with 1 for findings that are shown, suspected or perf, or worse; by default shown if crashes "
-                     "are explored, else suspected")
+      app.add_option(
+             "--fail-on", o->failOn,
+             "exit with 1 for findings that are shown, suspected or perf, or worse; by default shown if crashes "
+             "are explored, else suspected")
           ->type_name("SEVERITY");
       declareCrashOptions(app, o->crash);
       app.add_option("--model", o->model, modelHelp())->type_name("MODEL");

@@ -55,9 +55,10 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
                  "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
                  "run")
       ->type_name("COMMAND");
-  app.add_option("--checker", w.checker,
-                 "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
-                 "if the pool is consistent (as for pmreorder)")
+  app.add_option(
+         "--checker", w.checker,
+         "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
+         "if the pool is consistent (as for pmreorder)")
       ->type_name("COMMAND");
   app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
       ->type_name("FILE");
@@ -65,14 +66,16 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--failures", w.failures, "crashes in a row: 2 pulls the plug on the restarts too")
       ->type_name("N")
       ->check(CLI::Range(1, 8));
-  app.add_option("--strategy", w.strategy,
-                 "which of the states that a crash may leave are tried. lazy (default): all that a restart can tell apart; "
-                 "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
-                 "persisted; sample:N: N by chance at each point")
+  app.add_option(
+         "--strategy", w.strategy,
+         "which of the states that a crash may leave are tried. lazy (default): all that a restart can tell apart; "
+         "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
+         "persisted; sample:N: N by chance at each point")
       ->type_name("NAME");
   app.add_option("--seed", w.seed, "of what is chosen by chance")->type_name("N");
-  app.add_option("--points", w.points,
-                 "where the power fails: enough (default), all, a number of points evenly chosen, or events as 100-200,512")
+  app.add_option(
+         "--points", w.points,
+         "where the power fails: enough (default), all, a number of points evenly chosen, or events as 100-200,512")
       ->type_name("POINTS");
   app.add_option("--from", w.from, "only from this operation on (blackout_op_begin, numbered from 0)")->type_name("OP");
   app.add_option("--to", w.to, "only up to the end of this operation")->type_name("OP");

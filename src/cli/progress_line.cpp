@@ -24,8 +24,8 @@ std::string progressText(const ProgressState& p) {
                       grouped(static_cast<std::uint64_t>(p.runsPerSecond)),
                       p.failing == 0 ? std::string("no failure") : counted(p.failing, "failure"));
   if (p.done > 0 && p.done < p.total)
-    text += fmt::format(" · {} left", durationText(p.seconds * static_cast<double>(p.total - p.done) /
-                                                   static_cast<double>(p.done)));
+    text += fmt::format(" · {} left",
+                        durationText(p.seconds * static_cast<double>(p.total - p.done) / static_cast<double>(p.done)));
   return text;
 }
 

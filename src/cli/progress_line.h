@@ -9,13 +9,13 @@
 namespace blackout::cli {
 
 struct ProgressState {
-  unsigned level = 1;          // which crash in a row
-  std::uint64_t done = 0;      // points
+  unsigned level = 1;      // which crash in a row
+  std::uint64_t done = 0;  // points
   std::uint64_t total = 0;
   std::uint64_t runs = 0;
   double runsPerSecond = 0;
-  std::uint64_t failing = 0;   // different failures so far
-  double seconds = 0;          // since the beginning
+  std::uint64_t failing = 0;  // different failures so far
+  double seconds = 0;         // since the beginning
 };
 
 // "point 120 of 1,204 · 3,410 restarts, 1,520/s · 2 failures · 8 s left"

@@ -25,9 +25,10 @@ Result<std::vector<std::string>> splitWords(std::string_view text, std::string_v
       else if (c == '\\' && !last && escapable.find(text[i + 1]) != std::string_view::npos)
         word += text[++i];
       else if (c == '$' || c == '`')
-        return fail(fmt::format("{} {}: no shell is run, so '{}' has no meaning; write the value itself, or put "
-                                "single quotes around it",
-                                option, text, c));
+        return fail(
+            fmt::format("{} {}: no shell is run, so '{}' has no meaning; write the value itself, or put "
+                        "single quotes around it",
+                        option, text, c));
       else
         word += c;
     } else if (c == ' ' || c == '\t' || c == '\n') {
@@ -42,8 +43,8 @@ Result<std::vector<std::string>> splitWords(std::string_view text, std::string_v
       word += text[++i];
       inWord = true;
     } else if (shellOnly.find(c) != std::string_view::npos && ((c != '#' && c != '~') || !inWord)) {
-      return fail(fmt::format("{} {}: no shell is run, so '{}' has no meaning; quote it, or run sh -c '...'", option,
-                              text, c));
+      return fail(
+          fmt::format("{} {}: no shell is run, so '{}' has no meaning; quote it, or run sh -c '...'", option, text, c));
     } else {
       word += c;
       inWord = true;

@@ -166,9 +166,9 @@ class Grouping {
   Explorer& explorer_;
   const CauseOptions& options_;
   std::vector<Cause> causes_;
-  std::vector<std::set<SpaceNo>> points_;   // by cause
-  std::map<SiteKey, std::size_t> bySite_;   // sites of lost stores, to their cause
-  std::map<LeafNo, std::size_t> byLeaf_;    // recoveries that fail with nothing lost, to their cause
+  std::vector<std::set<SpaceNo>> points_;  // by cause
+  std::map<SiteKey, std::size_t> bySite_;  // sites of lost stores, to their cause
+  std::map<LeafNo, std::size_t> byLeaf_;   // recoveries that fail with nothing lost, to their cause
   WholeFailures whole_;
   std::map<SpaceNo, std::size_t> windows_;  // of them, those with a known cause
   std::optional<std::size_t> unexamined_;

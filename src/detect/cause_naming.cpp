@@ -80,8 +80,8 @@ class Naming {
   // --- a store is lost ---
 
   Result<void> nameLost() {
-    // Every line that is left is needed for the failure; the store that was lost first stands for them, of the last crash:
-    // what an earlier one lost has its own findings.
+    // Every line that is left is needed for the failure; the store that was lost first stands for them, of the last
+    // crash: what an earlier one lost has its own findings.
     cause_.first = *std::find_if(cause_.lost.begin(), cause_.lost.end(),
                                  [&](const StoreRef& ref) { return ref.level == cause_.lost.back().level; });
     cause_.read = readOf(culprit());
@@ -130,7 +130,9 @@ class Naming {
     return {};
   }
 
-  WatchedNo culprit() const { return probe_.watched().find(lineOf(indexOf(*cause_.first).trace()[eventOf(*cause_.first)].addr)); }
+  WatchedNo culprit() const {
+    return probe_.watched().find(lineOf(indexOf(*cause_.first).trace()[eventOf(*cause_.first)].addr));
+  }
 
   // `second` relies on `first`: what was done, or not, to make `first` durable before.
   Result<void> nameOrder() {
@@ -304,7 +306,8 @@ class Naming {
     if (level() == 1) operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
     for (const auto& [space, key] : whole_) {
       const SpaceInfo& info = explorer_.space(space);
-      if (info.level == level() && (!operation || (info.at > operation->begin && info.at <= operation->end))) return space;
+      if (info.level == level() && (!operation || (info.at > operation->begin && info.at <= operation->end)))
+        return space;
     }
     return std::nullopt;
   }
@@ -330,9 +333,9 @@ class Naming {
 
   // --- nothing is lost ---
 
-  // With everything persisted it fails at these neighbouring points: a crash there cuts an update in two. It begins with
-  // a store between the last point that is fine and the first that is not, and goes on with the first store after the
-  // last of them; of what the recovery reads, that is.
+  // With everything persisted it fails at these neighbouring points: a crash there cuts an update in two. It begins
+  // with a store between the last point that is fine and the first that is not, and goes on with the first store after
+  // the last of them; of what the recovery reads, that is.
   Result<void> nameWindow(SpaceNo low, SpaceNo high) {
     cause_.kind = FindingKind::NotAtomic;
     while (low > 0 && probe_.sameRun(low - 1, low) && whole_.contains(low - 1)) --low;
@@ -340,10 +343,9 @@ class Naming {
     const Index& index = *indexes_[level() - 1];
     bool begins = low > 0 && probe_.sameRun(low - 1, low);
     bool ends = high + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1);
-    std::vector<StoreRef> begin =
-        storesRead(index, begins ? explorer_.space(low - 1).at : 0, explorer_.space(low).at);
-    std::vector<StoreRef> rest = storesRead(index, explorer_.space(high).at,
-                                            ends ? explorer_.space(high + 1).at : index.trace().end());
+    std::vector<StoreRef> begin = storesRead(index, begins ? explorer_.space(low - 1).at : 0, explorer_.space(low).at);
+    std::vector<StoreRef> rest =
+        storesRead(index, explorer_.space(high).at, ends ? explorer_.space(high + 1).at : index.trace().end());
     if (!rest.empty()) cause_.second = rest.front();
     if (begin.empty()) return {};
     cause_.first = begin.back();
@@ -406,7 +408,8 @@ class Naming {
   static bool overwritten(const Index& index, const StoreRef& ref, EventNo at) {
     LineId id = index.stores()[ref.store].line;
     for (StoreNo s : index.history(id))
-      if (s > ref.store && index.stores()[s].event < at && (maskOf(index, s) & maskOf(index, ref.store)) != 0) return true;
+      if (s > ref.store && index.stores()[s].event < at && (maskOf(index, s) & maskOf(index, ref.store)) != 0)
+        return true;
     return false;
   }
 

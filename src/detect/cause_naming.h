@@ -1,8 +1,8 @@
-// The cause of one failing crash state. The state is made as small as it gets: as few lost stores as possible, by letting
-// one line after the other persist as long as the restart fails in the same way. What is left is the store whose loss
-// matters. What relies on it is the store without which the failure is gone (so it is what leads there), also if the lost
-// store had persisted (so it can wait for it): then their order is what is wrong, and the trace says how. If the second
-// does not hold, neither may be there without the other: the update is not atomic.
+// The cause of one failing crash state. The state is made as small as it gets: as few lost stores as possible, by
+// letting one line after the other persist as long as the restart fails in the same way. What is left is the store
+// whose loss matters. What relies on it is the store without which the failure is gone (so it is what leads there),
+// also if the lost store had persisted (so it can wait for it): then their order is what is wrong, and the trace says
+// how. If the second does not hold, neither may be there without the other: the update is not atomic.
 #pragma once
 
 #include <map>

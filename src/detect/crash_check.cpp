@@ -53,10 +53,9 @@ std::string nextText(const std::optional<Query>& q, const Watched& watched) {
 }
 
 std::string divergenceText(const Divergence& d, const Watched& watched) {
-  return fmt::format(
-      "The restarted program is not deterministic: after {} equal reads one run {} and another {}; {}.", grouped(d.at),
-      d.outcome ? "ended in one way" : nextText(d.before, watched), d.outcome ? "in another" : nextText(d.now, watched),
-      cureOf(d.usedBefore | d.usedNow));
+  return fmt::format("The restarted program is not deterministic: after {} equal reads one run {} and another {}; {}.",
+                     grouped(d.at), d.outcome ? "ended in one way" : nextText(d.before, watched),
+                     d.outcome ? "in another" : nextText(d.now, watched), cureOf(d.usedBefore | d.usedNow));
 }
 
 class Check {
@@ -121,10 +120,10 @@ class Check {
     rules_.exitCodeCounts = o_.checker || o_.expectExit == ExpectExit::Zero ||
                             (o_.expectExit == ExpectExit::Auto && recordedZero && intactZero);
     if (!rules_.exitCodeCounts && o_.expectExit == ExpectExit::Auto && intact.ending == Ending::Exited)
-      out_.notes.push_back(fmt::format(
-          "Exit codes of restarts were not judged, because {}; --expect-exit zero judges them.",
-          recordedZero ? fmt::format("a restart on what the program left exits with {}", intact.code)
-                       : std::string("the recorded run itself did not exit with 0")));
+      out_.notes.push_back(
+          fmt::format("Exit codes of restarts were not judged, because {}; --expect-exit zero judges them.",
+                      recordedZero ? fmt::format("a restart on what the program left exits with {}", intact.code)
+                                   : std::string("the recorded run itself did not exit with 0")));
   }
 
   ExploreOptions exploreOptions(const Strategy& strategy) {
@@ -251,9 +250,7 @@ class Check {
   Result<void> bounds(const ExplorationSummary& s) {
     auto& list = out_.incomplete;
     if (s.stop != Stop::Finished) {
-      std::string by = s.stop == Stop::MaxRuns   ? "--max-runs"
-                       : s.stop == Stop::Seconds ? "--time"
-                                                 : "an interrupt";
+      std::string by = s.stop == Stop::MaxRuns ? "--max-runs" : s.stop == Stop::Seconds ? "--time" : "an interrupt";
       std::string text = fmt::format("The exploration was ended by {}: {} of {} are complete.", by,
                                      grouped(s.completePoints), counted(s.points, "point"));
       if (!o_.saveTo.empty()) {
@@ -270,9 +267,8 @@ class Check {
     if (s.cutLines != 0)
       list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
     if (s.fileChangePoints != 0)
-      list.push_back(
-          fmt::format("{} in a restart that had changed a pool's size or name before were not explored.",
-                      counted(s.fileChangePoints, "crash point")));
+      list.push_back(fmt::format("{} in a restart that had changed a pool's size or name before were not explored.",
+                                 counted(s.fileChangePoints, "crash point")));
     if (s.diverged != 0 && s.divergence) list.push_back(divergenceText(*s.divergence, r_.watched));
     return {};
   }
@@ -341,9 +337,10 @@ Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& opti
   ProcessRunner& first = **ends;
   auto ready = [&first, &options]() -> Result<void> {
     if (first.instrumented()) return {};
-    return fail(fmt::format("{}: not instrumented, so what a restart reads can't be followed; build it with blackout-clang "
-                            "or blackout-clang++, or use --no-explore",
-                            options.program.command.at(0)));
+    return fail(
+        fmt::format("{}: not instrumented, so what a restart reads can't be followed; build it with blackout-clang "
+                    "or blackout-clang++, or use --no-explore",
+                    options.program.command.at(0)));
   };
   auto grew = [&] { return (*runs)->refresh(watched); };
   return checkCrashes({**ends, end, **runs, watched, baseline, ready, grew}, options, stacks);

@@ -40,9 +40,9 @@ struct CrashEstimate {
 struct CrashOptions {
   RecoveryProgram program;
   RunLimits limits;
-  std::string folder;       // in which the restarts run
-  int recordedStatus = 0;   // of the recorded run, as wait(2) gives it
-  bool checker = false;     // the command judges the pools: its exit code always counts
+  std::string folder;      // in which the restarts run
+  int recordedStatus = 0;  // of the recorded run, as wait(2) gives it
+  bool checker = false;    // the command judges the pools: its exit code always counts
   ExpectExit expectExit = ExpectExit::Auto;
   PointChoice points;
   std::string strategy = "lazy";

@@ -81,8 +81,7 @@ class Story {
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = judge(run_.outcome, context_.rules);
-    Verdict before =
-        judge(context_.explorer.outcome(context_.explorer.outcomeNo(cause_.leaf)), context_.rules);
+    Verdict before = judge(context_.explorer.outcome(context_.explorer.outcomeNo(cause_.leaf)), context_.rules);
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
     symptom_ = now.judgement == Judgement::Failed ? now.symptom + inFrame(failedAt_) : before.symptom;
 
@@ -141,7 +140,10 @@ class Story {
   void places() {
     bool atomic = cause_.kind == FindingKind::NotAtomic;
     if (cause_.first)
-      first_ = addPlace(atomic ? "stored here" : late() ? "too late: stored here" : "lost: stored here", cause_.first->level, eventOf(*cause_.first), false);
+      first_ = addPlace(atomic   ? "stored here"
+                        : late() ? "too late: stored here"
+                                 : "lost: stored here",
+                        cause_.first->level, eventOf(*cause_.first), false);
     if (cause_.second)
       second_ = addPlace(atomic ? "to be stored here too" : "survives: stored here", cause_.second->level,
                          eventOf(*cause_.second), false);
@@ -175,7 +177,8 @@ class Story {
     }
     if (cause_.first && cause_.first->level == 1) {
       const Trace& trace = indexes_[0]->trace();
-      if (auto operation = operationOf(trace, eventOf(*cause_.first))) finding_.operation = trace.payload(operation->begin);
+      if (auto operation = operationOf(trace, eventOf(*cause_.first)))
+        finding_.operation = trace.payload(operation->begin);
     }
     if (cause_.kind != FindingKind::NotAtomic)
       for (const StoreRef& ref : cause_.lost) {
@@ -187,7 +190,8 @@ class Story {
   // "Node.value, stored at (1),"
   std::string subject(const StoreRef& ref, std::size_t place) const {
     const std::string& type = finding_.places[place - 1].type;
-    return type.empty() ? fmt::format("what is stored at ({})", place) : fmt::format("{}, stored at ({}),", type, place);
+    return type.empty() ? fmt::format("what is stored at ({})", place)
+                        : fmt::format("{}, stored at ({}),", type, place);
   }
 
   std::string verdict() const {
@@ -197,11 +201,11 @@ class Story {
       return s;
     };
     std::string lost = cause_.first ? subject(*cause_.first, first_) : std::string();
-    std::string kept = cause_.second ? subject(*cause_.second, second_)
+    std::string kept = cause_.second     ? subject(*cause_.second, second_)
                        : cause_.promised ? fmt::format("the operation that wrote it has ended at ({})", second_)
                                          : std::string();
     // "... while X survives" or "... though the operation has ended".
-    std::string whereas = cause_.second   ? fmt::format(" while {} survives", kept)
+    std::string whereas = cause_.second     ? fmt::format(" while {} survives", kept)
                           : cause_.promised ? fmt::format(" though {}", kept)
                                             : std::string();
     switch (cause_.kind) {
@@ -210,14 +214,16 @@ class Story {
       case FindingKind::MissingFence:
         return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
                                    cause_.flush ? "flushed" : "a non-temporal store",
-                                   second_ != 0 ? fmt::format(" before ({})", second_) : std::string(), whereas, fails));
+                                   second_ != 0 ? fmt::format(" before ({})", second_) : std::string(), whereas,
+                                   fails));
       case FindingKind::WrongOrder:
         if (late())
-          return capital(fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
-                                     lost, second_, fails));
-        return capital(
-            fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
-                        second_ != 0 ? fmt::format(", after ({})", second_) : std::string(), whereas, fails));
+          return capital(
+              fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.", lost,
+                          second_, fails));
+        return capital(fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.",
+                                   lost, second_ != 0 ? fmt::format(", after ({})", second_) : std::string(), whereas,
+                                   fails));
       case FindingKind::NotAtomic:
         if (cause_.eitherWay)
           return capital(
@@ -246,10 +252,12 @@ class Story {
     }
     if (cause_.tested && cause_.kind != FindingKind::NotAtomic) {
       say(fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", second_));
-      if (late()) say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
+      if (late())
+        say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
     }
     if (cause_.exchange)
-      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would do.", second_, first_));
+      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would do.", second_,
+                      first_));
     if (cause_.eitherWay) say("Both of the two states were run, and both fail.");
     if (!cause_.examined)
       say("There were more failing states than are examined; the cause of these was not looked for.");
@@ -272,9 +280,9 @@ class Story {
     const LineBytes bytes = context_.explorer.line(cause_.space, w).versions[chosen->second].bytes;
     std::uint64_t old = 0;
     std::memcpy(&old, bytes.data() + e.addr % BLACKOUT_LINE, bytesOf(e));
-    finding_.evidence.push_back(fmt::format(
-        "The restart read {} as {}; the lost store at ({}) had made it {}.",
-        bytesText(index.trace(), e.addr, bytesOf(e)), valueText(old), first_, valueText(e.value)));
+    finding_.evidence.push_back(fmt::format("The restart read {} as {}; the lost store at ({}) had made it {}.",
+                                            bytesText(index.trace(), e.addr, bytesOf(e)), valueText(old), first_,
+                                            valueText(e.value)));
   }
 
   void flushes() {
@@ -322,8 +330,8 @@ class Story {
     for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i)
       text += (i == 0 ? "" : i + 1 == places.size() ? " or " : ", ") + places[i];
     if (places.size() > kShown) text += fmt::format(" or {} more", places.size() - kShown);
-    finding_.evidence.push_back(fmt::format(
-        "The read{} may see {}.", read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), text));
+    finding_.evidence.push_back(
+        fmt::format("The read{} may see {}.", read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), text));
   }
 
   std::string crashText() const {
@@ -387,8 +395,8 @@ ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording,
     place.stack = std::move(stack);
     shown.finding.places.push_back(std::move(place));
   }
-  shown.finding.shownBy = ShownBy{symptom, "none: the program had ended, and everything it had stored was persisted", 0, 0,
-                                  lastLines(intact.result.outcome.output, 5)};
+  shown.finding.shownBy = ShownBy{symptom, "none: the program had ended, and everything it had stored was persisted", 0,
+                                  0, lastLines(intact.result.outcome.output, 5)};
   shown.state = {intact.level};
   shown.finding.crashState = shown.state;
   shown.indexes = {&recording};

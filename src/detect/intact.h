@@ -14,7 +14,7 @@ struct IntactRestart {
   CrashLevel level;  // the end of the recording, everything persisted
   RunResult result;
   std::vector<Frame> endedAt;  // empty: unknown
-  double seconds = 0;           // that a run takes
+  double seconds = 0;          // that a run takes
 };
 
 // `end` has one point: the end of the recording.

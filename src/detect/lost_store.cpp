@@ -5,9 +5,7 @@ namespace blackout {
 namespace {
 
 // Bytes of its line that a store event writes.
-std::uint64_t maskOf(const Event& e) {
-  return ((std::uint64_t{1} << bytesOf(e)) - 1) << (e.addr % BLACKOUT_LINE);
-}
+std::uint64_t maskOf(const Event& e) { return ((std::uint64_t{1} << bytesOf(e)) - 1) << (e.addr % BLACKOUT_LINE); }
 
 bool flushes(const Event& e, LineNo line) {
   switch (kindOf(e)) {

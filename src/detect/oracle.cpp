@@ -79,10 +79,9 @@ std::optional<std::string> abortReason(std::string_view output) {
       return "std::terminate was called";
     else if (auto what = after(line, "  what():  "); what && !thrown.empty())
       return fmt::format("uncaught {}: {}", thrown, trimmed(*what));
-    static constexpr std::array checks = {"free(): ",     "malloc(): ",       "realloc(): ",
-                                          "double free ", "corrupted ",       "munmap_chunk(): ",
-                                          "malloc_",      "*** stack smash",  "*** buffer overflow",
-                                          "calloc(): ",   "pure virtual ",    "Fatal glibc error"};
+    static constexpr std::array checks = {
+        "free(): ", "malloc(): ",      "realloc(): ",         "double free ", "corrupted ",    "munmap_chunk(): ",
+        "malloc_",  "*** stack smash", "*** buffer overflow", "calloc(): ",   "pure virtual ", "Fatal glibc error"};
     for (std::string_view check : checks)
       if (line.starts_with(check)) return std::string(trimmed(line));
     return std::nullopt;

@@ -91,9 +91,10 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
     auto spans = operations(trace);
     for (const auto& op : {choice.fromOp, choice.toOp})
       if (op && *op >= spans.size())
-        return fail(fmt::format("operation {} is not in the recording, which has {}, numbered from 0; mark operations "
-                                "with blackout_op_begin and blackout_op_end",
-                                *op, spans.size()));
+        return fail(
+            fmt::format("operation {} is not in the recording, which has {}, numbered from 0; mark operations "
+                        "with blackout_op_begin and blackout_op_end",
+                        *op, spans.size()));
     EventNo from = choice.fromOp ? spans[*choice.fromOp].first : 0;
     EventNo to = choice.toOp ? spans[*choice.toOp].second : trace.end();
     if (to < from) return fail("--from names a later operation than --to; exchange the two");

@@ -15,9 +15,9 @@ namespace blackout {
 struct PointChoice {
   enum Mode : std::uint8_t { Enough, All, Some, Ranges };
   Mode mode = Enough;
-  std::uint64_t count = 0;                           // Some: evenly chosen
-  std::vector<std::pair<EventNo, EventNo>> ranges;   // Ranges: of events, both ends belong to them
-  std::optional<std::uint64_t> fromOp;               // operations, numbered from 0 in the order of their begins
+  std::uint64_t count = 0;                          // Some: evenly chosen
+  std::vector<std::pair<EventNo, EventNo>> ranges;  // Ranges: of events, both ends belong to them
+  std::optional<std::uint64_t> fromOp;              // operations, numbered from 0 in the order of their begins
   std::optional<std::uint64_t> toOp;
   bool whole() const { return (mode == Enough || mode == All) && !fromOp && !toOp; }
 };

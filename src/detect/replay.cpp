@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,6 +52,49 @@ Result<void> writeFile(const fs::path& path, const FileImage& file) {
   if (fd >= 0) ::close(fd);
   return ok ? Result<void>()
             : fail(fmt::format("{}: the pool can't be kept there: {}", path.string(), std::strerror(error)));
+}
+
+// A program that joins a run of the worker works on files of the run's own and goes on with its count of steps: makes
+// both. Returns the shell's words that bring the files back to what the crash left, to be said before each start.
+Result<std::string> joinableRun(const fs::path& worker) {
+  auto broken = [](std::string_view why) { return fail(fmt::format("the run can't be prepared for gdb: {}", why)); };
+  fs::path from = worker / "pools", to = worker / "run" / "pools";
+  std::error_code error;
+  fs::create_directories(worker / "run", error);
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  if (error) return broken(error.message());
+
+  // The runtime knows files by what they are, not by their names.
+  std::string table(BLACKOUT_HEADER_SIZE, '\0');
+  if (!std::ifstream(worker / "table", std::ios::binary).read(table.data(), static_cast<std::streamsize>(table.size())))
+    return broken("its table of files can't be read");
+  auto& header = *reinterpret_cast<blackout_trace_header*>(table.data());
+  std::string refresh =
+      fmt::format("find {} -mindepth 1 -maxdepth 1 ! -name pools ! -name table -exec rm -rf {{}} + ; ",
+                  shellWord((worker / "run").string()));
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(from, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    fs::path copy = to / fs::relative(entry.path(), from, error);
+    struct stat old{}, now{};
+    if (stat(entry.path().c_str(), &old) != 0 || stat(copy.c_str(), &now) != 0) return broken(std::strerror(errno));
+    for (blackout_trace_file& file : header.files) {
+      if (file.live == 0 || file.inode != old.st_ino || file.device != old.st_dev) continue;
+      file.inode = now.st_ino;
+      file.device = now.st_dev;
+    }
+    refresh += fmt::format("cp {} {}; ", shellWord(entry.path().string()), shellWord(copy.string()));
+  }
+  if (!(std::ofstream(worker / "run" / "table", std::ios::binary) << table).flush())
+    return broken("its table of files can't be written");
+
+  int fd = ::open((worker / "control").c_str(), O_WRONLY | O_CLOEXEC);
+  std::uint64_t none = 0, most = UINT64_MAX;
+  bool ok = fd >= 0 && pwrite(fd, &none, sizeof none, offsetof(blackout_worker, steps)) == sizeof none &&
+            pwrite(fd, &most, sizeof most, offsetof(blackout_worker, step_limit)) == sizeof most;
+  int why = errno;
+  if (fd >= 0) ::close(fd);
+  if (!ok) return broken(std::strerror(why));
+  return refresh;
 }
 
 }  // namespace
@@ -105,26 +149,17 @@ Result<std::vector<std::string>> Replay::debuggerCommand() {
   if (!program) return tl::unexpected(program.error());
   auto preload = runtimePath();
   if (!preload) return tl::unexpected(preload.error());
-  // A program that joins a run has the run's own files, and goes on with its count of steps.
   fs::path worker = parts_->runner->folderOf(0);
-  std::error_code error;
-  fs::create_directories(worker / "run", error);
-  fs::copy(worker / "pools", worker / "run" / "pools", fs::copy_options::recursive, error);
-  if (!error) fs::copy_file(worker / "table", worker / "run" / "table", fs::copy_options::overwrite_existing, error);
-  if (error) return fail(fmt::format("the pools can't be laid out for gdb: {}", error.message()));
-  int fd = ::open((worker / "control").c_str(), O_WRONLY | O_CLOEXEC);
-  std::uint64_t none = 0, most = UINT64_MAX;
-  bool ok = fd >= 0 && pwrite(fd, &none, sizeof none, offsetof(blackout_worker, steps)) == sizeof none &&
-            pwrite(fd, &most, sizeof most, offsetof(blackout_worker, step_limit)) == sizeof most;
-  if (fd >= 0) ::close(fd);
-  if (!ok) return fail(fmt::format("the run can't be prepared for gdb: {}", std::strerror(errno)));
+  auto refresh = joinableRun(worker);
+  if (!refresh) return tl::unexpected(refresh.error());
 
   std::string words = optionWord("worker", worker.string());
   for (const PoolPattern& p : parts_->file.pools) words += optionWord(p.glob ? "glob" : "pm", p.text);
   words += parts_->file.words;
   // gdb itself must not have the runtime inside, so the environment is set by what starts the program.
-  std::string inner = fmt::format("exec env LD_PRELOAD={} BLACKOUT_OPTIONS={} PMEM_IS_PMEM_FORCE=1 \"$0\" \"$@\"",
-                                  shellWord(*preload), shellWord(words));
+  std::string inner =
+      *refresh + fmt::format("exec env LD_PRELOAD={} BLACKOUT_OPTIONS={} PMEM_IS_PMEM_FORCE=1 \"$0\" \"$@\"",
+                             shellWord(*preload), shellWord(words));
   if (!parts_->program.input.empty()) inner += " < " + shellWord(parts_->program.input);
   std::vector<std::string> command{*gdb, "-q", "-ex", "set exec-wrapper sh -c " + shellWord(inner)};
   auto execute = [&](std::string text) { command.insert(command.end(), {"-ex", std::move(text)}); };
@@ -145,7 +180,8 @@ Result<void> Replay::keepPools(const std::string& to) const {
   bool folder = image->files.size() != 1 || fs::is_directory(to, error);
   if (folder) fs::create_directories(to, error);
   for (const FileImage& file : image->files)
-    if (auto ok = writeFile(folder ? fs::path(to) / fs::path(file.path).filename() : fs::path(to), file); !ok) return ok;
+    if (auto ok = writeFile(folder ? fs::path(to) / fs::path(file.path).filename() : fs::path(to), file); !ok)
+      return ok;
   return {};
 }
 

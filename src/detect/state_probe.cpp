@@ -44,8 +44,8 @@ bool agree(const LineBytes& a, const LineBytes& b, std::uint64_t mask) {
 }
 
 // The stores of a line before `at` that the version does not hold. A store that changed nothing, or that later
-// stores undid, is not missed by anybody: the largest version with the same content counts. (`exact`: what the line held
-// before the trace is not known, so contents can't be compared.)
+// stores undid, is not missed by anybody: the largest version with the same content counts. (`exact`: what the line
+// held before the trace is not known, so contents can't be compared.)
 std::vector<StoreNo> lostInLine(const Index& index, LineNo line, EventNo at, Version version, bool exact = false) {
   LineId id = index.lineId(line);
   if (id == kNoLine) return {};
@@ -145,8 +145,8 @@ Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const Assign
         LineNo at = watched().line(w);
         if (index.lineId(at) == kNoLine) continue;
         auto named = state[i].persisted.find(at);
-        Version left = named != state[i].persisted.end() ? named->second
-                                                         : index.leastVersion(index.lineId(at), state[i].at);
+        Version left =
+            named != state[i].persisted.end() ? named->second : index.leastVersion(index.lineId(at), state[i].at);
         for (StoreNo s : lostInLine(index, at, state[i].at, std::move(left), i > 0))
           lost.push_back({static_cast<unsigned>(i + 1), s});
       }
@@ -160,8 +160,8 @@ std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const Assignme
                                                    const StoreRef& store) {
   LineId id = index.stores()[store.store].line;
   auto history = index.history(id);
-  auto number = static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), store.store) -
-                                           history.begin());
+  auto number =
+      static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), store.store) - history.begin());
   Version before{number, {}};
   EventNo at = crashOf(space, store.level);
   if (store.level == 1) return index.contentOf(id, at, before);

@@ -35,7 +35,8 @@ class CrashTraces {
 class StateProbe {
  public:
   // All must outlive it. `runner` is the explorer's own, used while nothing is explored.
-  StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces, const OracleRules& rules)
+  StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces,
+             const OracleRules& rules)
       : explorer_(explorer), baseline_(baseline), runner_(runner), traces_(traces), rules_(rules) {}
 
   Explorer& explorer() const { return explorer_; }

@@ -147,7 +147,8 @@ std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::ui
   const Baseline& baseline = first_->baseline();
   if (kind == QueryKind::Op) return opAnswer(baseline.opState(ordinal_, subject), question);
   const auto& files = space_->changedFiles();
-  return answerOf(files ? pathState(*files, baseline.watched().paths()[subject]) : baseline.pathState(ordinal_, subject));
+  return answerOf(files ? pathState(*files, baseline.watched().paths()[subject])
+                        : baseline.pathState(ordinal_, subject));
 }
 
 }  // namespace blackout

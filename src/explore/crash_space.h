@@ -47,8 +47,8 @@ class FirstCrash {
 class CrashSpace {
  public:
   CrashSpace(const FirstCrash& first, std::uint32_t ordinal);
-  // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity` tells
-  // it from others after the same space.
+  // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity`
+  // tells it from others after the same space.
   CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
              std::optional<std::vector<RunFile>> files, std::uint64_t identity);
 

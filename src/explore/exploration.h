@@ -30,13 +30,13 @@ struct Leaf {
   OutcomeNo outcome = 0;
   std::uint32_t used = 0;
   unsigned level = 1;
-  std::uint32_t tree = 0;    // of its level
-  EdgeNo attached = 0;       // the edge for which it was made
-  NodeNo firstNode = 0;      // its own nodes lie one behind the other
+  std::uint32_t tree = 0;  // of its level
+  EdgeNo attached = 0;     // the edge for which it was made
+  NodeNo firstNode = 0;    // its own nodes lie one behind the other
   std::uint32_t nodes = 0;
-  bool loaded = false;       // from a file
-  bool diverged = false;     // it did not follow the path for which it was made, so it has no nodes
-  std::uint32_t made = 0;    // the order in which runs ended: a run hangs under nodes of earlier ones
+  bool loaded = false;     // from a file
+  bool diverged = false;   // it did not follow the path for which it was made, so it has no nodes
+  std::uint32_t made = 0;  // the order in which runs ended: a run hangs under nodes of earlier ones
   std::vector<std::string> notes;
   std::shared_ptr<const KeptTrace> trace;
 
@@ -107,8 +107,8 @@ class Exploration {
   // What was opened last: neighbouring spaces share their parents and recoveries.
   mutable std::vector<std::pair<SpaceNo, std::shared_ptr<const CrashSpace>>> openSpaces_;
   mutable std::vector<std::pair<LeafNo, std::unique_ptr<InterruptedRecovery>>> openRecoveries_;
-  // Numbers of the files that recoveries made, by path and how many of that path one had made before. Given when a recovery
-  // is first opened, which is in the order of spaces.
+  // Numbers of the files that recoveries made, by path and how many of that path one had made before. Given when a
+  // recovery is first opened, which is in the order of spaces.
   mutable std::map<std::pair<std::string, unsigned>, FileNo> madeFiles_;
 };
 

@@ -353,8 +353,8 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     if (!run.atRoot) {
       // Node 0 stands above the root and asks nothing.
       if (run.under == 0 || run.under >= tree.nodeCount()) return damaged(name);
-      at = tree.kind(run.under) == QueryKind::Bytes ? tree.edge(run.under, run.bytes)
-                                                    : tree.edge(run.under, run.number);
+      at =
+          tree.kind(run.under) == QueryKind::Bytes ? tree.edge(run.under, run.bytes) : tree.edge(run.under, run.number);
     }
     if (tree.target(at).known()) return damaged(name);
     std::vector<Query> queries;

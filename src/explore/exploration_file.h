@@ -1,5 +1,5 @@
-// The runs of an exploration in a file, so that a later one goes on from them: each with the edge under which it hangs, its
-// own queries with their answers, and its outcome. Reading believes nothing: sizes are bounded, numbers are checked
+// The runs of an exploration in a file, so that a later one goes on from them: each with the edge under which it hangs,
+// its own queries with their answers, and its outcome. Reading believes nothing: sizes are bounded, numbers are checked
 // against what they refer to, and the whole is under a checksum.
 //
 //   header     magic, version, identity, checksum (XXH3-64) and size of what follows

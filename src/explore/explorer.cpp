@@ -69,9 +69,10 @@ Result<void> Explorer::load(const std::string& path) {
   bool same = saved->identity == state_->identity() &&
               (saved->levels.empty() || saved->levels[0].watched == digestOf(*state_->watched));
   if (!same)
-    return fail(fmt::format("{}: saved by an exploration of another program, recording or with other options; "
-                            "remove it and explore again",
-                            path));
+    return fail(
+        fmt::format("{}: saved by an exploration of another program, recording or with other options; "
+                    "remove it and explore again",
+                    path));
   state_->loaded = std::move(*saved);
   state_->loadedFrom = path;
   return {};
@@ -130,8 +131,7 @@ Result<std::vector<SpaceInfo>> Explorer::State::furtherSpaces(const Level& level
           it->second.push_back({p.at, p.observed == 0 ? RecoveryTree::kRoot : path[p.observed - 1]});
       }
       for (const Point& p : it->second)
-        if (seen.insert({p.at, p.last}).second)
-          out.push_back({info.level + 1, info.ordinal, p.at, s, l, false, {}});
+        if (seen.insert({p.at, p.last}).second) out.push_back({info.level + 1, info.ordinal, p.at, s, l, false, {}});
     }
   }
   return out;
@@ -155,7 +155,8 @@ Result<void> Explorer::explore() {
     auto further = s.furtherSpaces(s.exploration.levels.back());
     if (!further) return tl::unexpected(further.error());
     spaces = std::move(*further);
-    if (!s.options.watchedGrew) return fail("a crash in a recovery needs a runner that can watch more", ExitCode::Internal);
+    if (!s.options.watchedGrew)
+      return fail("a crash in a recovery needs a runner that can watch more", ExitCode::Internal);
     if (auto ok = s.options.watchedGrew(); !ok) return ok;
   }
   s.renumber();
@@ -255,7 +256,9 @@ LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
              // A class begins with a version that answers like none before it.
              std::vector<std::uint32_t> firsts;
              for (std::uint32_t v : before) {
-               auto like = [&](std::uint32_t f) { return tree.same(n, line->versions[f].bytes, line->versions[v].bytes); };
+               auto like = [&](std::uint32_t f) {
+                 return tree.same(n, line->versions[f].bytes, line->versions[v].bytes);
+               };
                if (std::none_of(firsts.begin(), firsts.end(), like)) firsts.push_back(v);
              }
              o.classes = static_cast<std::uint32_t>(firsts.size());
@@ -334,8 +337,8 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others othe
   const Exploration& exploration = state_->exploration;
   Restriction restriction = state_->pinned(chosen, others);
   std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
-  // The version of every line that matters, from the last crash to the first: each says which version of the crash before
-  // it lies under it.
+  // The version of every line that matters, from the last crash to the first: each says which version of the crash
+  // before it lies under it.
   std::map<WatchedNo, std::uint32_t> versions;
   for (const auto& [w, allowed] : restriction.allowed) versions[w] = allowed.front();
   if (others != Others::Least)
@@ -362,7 +365,8 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others othe
       // A settled line of the first crash takes its least version, named or not.
       if (info.level > 1 ? v.version != Version{} : line.versions.size() > 1)
         crash.persisted[info.level == 1 ? state_->watched->line(w)
-                                        : openedRecovery(exploration, info.through).toTrace(state_->watched->line(w))] = v.version;
+                                        : openedRecovery(exploration, info.through).toTrace(state_->watched->line(w))] =
+            v.version;
       if (info.level > 1) before[w] = v.parent;
     }
     out.insert(out.begin(), std::move(crash));

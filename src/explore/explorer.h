@@ -71,7 +71,7 @@ struct Divergence {
   std::size_t at = 0;           // how many queries agreed
   std::optional<Query> before;  // none: it ended there
   std::optional<Query> now;
-  bool outcome = false;  // the queries agree, the outcomes do not
+  bool outcome = false;          // the queries agree, the outcomes do not
   std::uint32_t usedBefore = 0;  // kUsed* bits
   std::uint32_t usedNow = 0;
 };
@@ -80,31 +80,32 @@ enum class Stop : std::uint8_t { Finished, MaxRuns, Seconds, Interrupted };
 
 struct ExplorationSummary {
   Stop stop = Stop::Finished;
-  unsigned levels = 0;                // crashes in a row that were begun
-  std::uint64_t spaces = 0;           // of the levels that were begun
-  std::uint64_t completeSpaces = 0;   // every recovery that the strategy asks for is there
-  std::uint64_t points = 0;           // of the first crash
+  unsigned levels = 0;               // crashes in a row that were begun
+  std::uint64_t spaces = 0;          // of the levels that were begun
+  std::uint64_t completeSpaces = 0;  // every recovery that the strategy asks for is there
+  std::uint64_t points = 0;          // of the first crash
   std::uint64_t completePoints = 0;
-  std::uint64_t runs = 0;             // recoveries that were run, those of a loaded file included
-  std::uint64_t newRuns = 0;          // without those
+  std::uint64_t runs = 0;               // recoveries that were run, those of a loaded file included
+  std::uint64_t newRuns = 0;            // without those
   std::uint64_t runsPerSpaceAlone = 0;  // what one exploration per space would have run: leaves, summed over spaces
-  std::uint64_t mostAtOneSpace = 0;   // leaves
-  std::uint64_t outcomes = 0;         // distinct
-  std::uint64_t queries = 0;          // of all runs
-  std::uint64_t walkedQueries = 0;    // answered from the tree
-  double log10EagerStates = 0;        // what eager enumeration has at the points of the first crash
+  std::uint64_t mostAtOneSpace = 0;     // leaves
+  std::uint64_t outcomes = 0;           // distinct
+  std::uint64_t queries = 0;            // of all runs
+  std::uint64_t walkedQueries = 0;      // answered from the tree
+  double log10EagerStates = 0;          // what eager enumeration has at the points of the first crash
   // For strategies that choose states: how many, of how many (log10) distinct states.
   std::uint64_t statesTried = 0;
   double log10States = 0;
   // What was left out. The first does not make the result incomplete, the others do.
   std::vector<ChecksumAssumption> assumptions;  // by site
-  std::uint64_t overBudget = 0;        // spaces explored in part because they have too many recoveries
-  std::uint64_t cutLines = 0;          // lines at points with more versions than the model enumerates
-  std::uint64_t fileChangePoints = 0;  // crashes in a recovery that had made files which can't be given to a run: not explored
-  std::uint64_t diverged = 0;          // runs that did not follow what earlier runs had shown
+  std::uint64_t overBudget = 0;                 // spaces explored in part because they have too many recoveries
+  std::uint64_t cutLines = 0;                   // lines at points with more versions than the model enumerates
+  std::uint64_t fileChangePoints =
+      0;                       // crashes in a recovery that had made files which can't be given to a run: not explored
+  std::uint64_t diverged = 0;  // runs that did not follow what earlier runs had shown
   std::optional<Divergence> divergence;  // the first of them
-  std::uint32_t used = 0;              // kUsed* bits of all runs
-  std::vector<std::string> notes;      // of all runs, each once, ascending
+  std::uint32_t used = 0;                // kUsed* bits of all runs
+  std::vector<std::string> notes;        // of all runs, each once, ascending
   double seconds = 0;
 
   bool complete() const {

@@ -20,8 +20,7 @@ LineNo inFile(LineNo line, FileNo f) { return lineOf(pmAddr(f, offsetOf(addressO
 
 }  // namespace
 
-Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const KeptTrace& kept,
-                                                                       const Baseline& baseline,
+Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const KeptTrace& kept, const Baseline& baseline,
                                                                        const NumberOf& numberOf) {
   std::unique_ptr<InterruptedRecovery> r(new InterruptedRecovery);
   auto bytes = traceBytes(kept);
@@ -46,8 +45,8 @@ Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const Kep
     FileNo number = f;
     std::string path(files.pathAt(f, 0));
     // What it makes at a path is not what it found there, though an earlier recovery had made that.
-    if (f > kept.table)
-      do number = numberOf(path, made[path]++);
+    if (f > kept.table) do
+        number = numberOf(path, made[path]++);
       while (number != 0 && number <= kept.table && files.existedBefore(number));
     r->numbers_[f] = number;
   }
@@ -125,8 +124,7 @@ std::map<WatchedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace
   for (FileNo f = 1; f <= files.count(); ++f) {
     if (files.zeroRanges(f).empty() || files.zeroRanges(f).front().at >= at) continue;
     for (WatchedNo w = 0; w < watched.count(); ++w)
-      if (fileOf(addressOf(watched.line(w))) == numbers_[f] &&
-          files.zeroedMask(inFile(watched.line(w), f), 0, at) != 0)
+      if (fileOf(addressOf(watched.line(w))) == numbers_[f] && files.zeroedMask(inFile(watched.line(w), f), 0, at) != 0)
         lines[w];
   }
   std::map<WatchedNo, UncertainLine> out;

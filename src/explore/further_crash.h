@@ -61,7 +61,7 @@ class InterruptedRecovery {
   std::unique_ptr<Index> index_;
   const Baseline* baseline_ = nullptr;
   FileNo table_ = 0;
-  std::vector<FileNo> numbers_;  // by number in the trace: that in requests, 0: none
+  std::vector<FileNo> numbers_;   // by number in the trace: that in requests, 0: none
   EventNo firstChange_ = kNever;  // of a file
   std::vector<std::uint32_t> events_;
   std::vector<CrashPoint> points_;

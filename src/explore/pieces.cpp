@@ -17,13 +17,14 @@ void Pieces::begin(const Query& q, std::uint64_t seed) {
   site_ = q.site;
   seed_ = mix(seed, q.subject, q.mask, q.group);
   lines_.clear();
+  places_.clear();
   notOldest_ = notNewest_ = 0;
   alive_ = (1U << kSamples) - 1;
 }
 
-const Pieces::Line* Pieces::find(WatchedNo w) const {
-  auto it = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) { return l.line == w; });
-  return it == lines_.end() ? nullptr : &*it;
+std::size_t Pieces::find(WatchedNo w) const {
+  auto it = places_.find(w);
+  return it == places_.end() ? lines_.size() : it->second;
 }
 
 std::uint32_t Pieces::pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const {
@@ -31,18 +32,18 @@ std::uint32_t Pieces::pick(std::size_t sample, WatchedNo w, const std::vector<st
 }
 
 void Pieces::join(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
-  if (!active_ || find(w) != nullptr) return;
+  if (!active_ || find(w) != lines_.size()) return;
   Line line;
-  line.line = w;
   line.oldest = left.front();
   line.newest = hasVersion(left, of.newest) ? of.newest : left.back();
   for (std::size_t i = 0; i < kSamples; ++i) line.picks[i] = pick(i, w, left);
+  places_.emplace(w, lines_.size());
   lines_.push_back(line);
 }
 
 bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const {
   if (!active_ || lines_.size() <= kExact) return true;
-  const Line& line = *find(w);
+  const Line& line = lines_[find(w)];
   auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
   if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;
   if (notOldest_ + leaves(line.atOldest, hasVersion(versions, line.oldest)) <= 1) return true;
@@ -53,7 +54,7 @@ bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) con
 
 void Pieces::choose(WatchedNo w, const std::vector<std::uint32_t>& versions) {
   if (!active_) return;
-  Line& line = const_cast<Line&>(*find(w));
+  Line& line = lines_[find(w)];
   if (line.atNewest && !hasVersion(versions, line.newest)) {
     line.atNewest = false;
     ++notNewest_;
@@ -68,7 +69,7 @@ void Pieces::choose(WatchedNo w, const std::vector<std::uint32_t>& versions) {
 
 std::uint32_t Pieces::favoured(WatchedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const {
   if (!favoursOthers()) return left.front();
-  const Line* line = find(w);
+  const Line* line = find(w) == lines_.size() ? nullptr : &lines_[find(w)];
   if (notNewest_ <= 1) {
     std::uint32_t newest = line != nullptr ? line->newest : of.newest;
     return hasVersion(left, newest) ? newest : left.back();

@@ -1,12 +1,13 @@
-// Pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum range, or one instruction with
-// no other observation and no decision between them. A decision is a question whose answer changed what was asked next.
-// Once a run of pieces spans three uncertain lines, only some combinations are worth a branch: all lines but one at their
-// newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its size, not the product of
-// its pieces. (Jaaru, section 4: recovery that validates a checksum.)
+// Pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum range, or one instruction
+// with no other observation and no decision between them. A decision is a question whose answer changed what was asked
+// next. Once a run of pieces spans three uncertain lines, only some combinations are worth a branch: all lines but one
+// at their newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its size, not
+// the product of its pieces. (Jaaru, section 4: recovery that validates a checksum.)
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "explore/crash_space.h"
@@ -43,14 +44,13 @@ class Pieces {
 
  private:
   struct Line {
-    WatchedNo line = 0;
     std::uint32_t oldest = 0;
     std::uint32_t newest = 0;
     bool atOldest = true;
     bool atNewest = true;
     std::array<std::uint32_t, kSamples> picks{};
   };
-  const Line* find(WatchedNo w) const;
+  std::size_t find(WatchedNo w) const;  // lines_.size(): it has not joined
   std::uint32_t pick(std::size_t sample, WatchedNo w, const std::vector<std::uint32_t>& left) const;
 
   bool active_ = false;
@@ -58,6 +58,7 @@ class Pieces {
   std::uint64_t site_ = 0;
   std::uint64_t seed_ = 0;
   std::vector<Line> lines_;
+  std::unordered_map<WatchedNo, std::size_t> places_;  // in lines_
   std::uint32_t notOldest_ = 0;
   std::uint32_t notNewest_ = 0;
   std::uint32_t alive_ = 0;  // samples that agree with all choices so far, as bits

@@ -174,9 +174,7 @@ void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<c
   setTarget(at, Target::leaf(leaf));
 }
 
-void RecoveryTree::setTarget(EdgeNo e, Target t) {
-  (isExtra(e) ? extra_[e & ~kExtra].target : nodes_[e].target) = t;
-}
+void RecoveryTree::setTarget(EdgeNo e, Target t) { (isExtra(e) ? extra_[e & ~kExtra].target : nodes_[e].target) = t; }
 
 std::vector<EdgeNo> RecoveryTree::path(EdgeNo e) const {
   std::vector<EdgeNo> out;

@@ -100,7 +100,8 @@ class RecoveryTree {
     std::uint32_t group = 0;
 
     // shape: the kind in the two lowest bits, then kWide. A wide node has the place of its mask above that, an Op node
-    // its question; any other Bytes node the offset of one load of 8 bytes inside the line (6 bits), how many bits to shift it (6), and the size
+    // its question; any other Bytes node the offset of one load of 8 bytes inside the line (6 bits), how many bits to
+    // shift it (6), and the size
     // - 1 in bytes (3).
     static constexpr std::uint32_t kWide = 4;
     QueryKind kind() const { return static_cast<QueryKind>(shape & 3); }

@@ -20,8 +20,8 @@ constexpr std::uint64_t kSamplesOverBudget = 64;
 constexpr auto kReportEvery = std::chrono::milliseconds(250);
 
 Restriction with(Restriction r, WatchedNo w, std::uint32_t version) {
-  auto at = std::lower_bound(r.allowed.begin(), r.allowed.end(), w,
-                             [](const auto& a, WatchedNo b) { return a.first < b; });
+  auto at =
+      std::lower_bound(r.allowed.begin(), r.allowed.end(), w, [](const auto& a, WatchedNo b) { return a.first < b; });
   if (at == r.allowed.end() || at->first != w) at = r.allowed.insert(at, {w, {}});
   at->second = {version};
   return r;

@@ -4,8 +4,8 @@
 // An edge that leads nowhere is claimed once, and all walks that need it wait, so each recovery is run once however
 // many spaces need it at the same time. A space is explored in rounds: first one walk per restriction, then the
 // branches that these found, then theirs; a round begins when the one before it has ended. So a space's recoveries are
-// found by the number of departures from what the walk prefers, and whether the next round fits the budget is known before
-// it is run. Results are taken space by space and round by round, whatever order the runs ended in.
+// found by the number of departures from what the walk prefers, and whether the next round fits the budget is known
+// before it is run. Results are taken space by space and round by round, whatever order the runs ended in.
 #pragma once
 
 #include <chrono>
@@ -124,8 +124,8 @@ class Search {
   std::vector<bool> countedLeaves_;
   std::map<PieceKey, ChecksumAssumption> assumptions_;
   std::set<std::string> notes_;
-  std::uint64_t made_ = 0;     // runs, whether or not a space has taken them
-  bool full_ = false;          // the bound on runs is reached
+  std::uint64_t made_ = 0;         // runs, whether or not a space has taken them
+  bool full_ = false;              // the bound on runs is reached
   double exponent_ = 0, top_ = 0;  // the number of states is top * 10^exponent
 };
 

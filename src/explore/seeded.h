@@ -1,5 +1,5 @@
-// Numbers that look random and are the same everywhere: a choice is a hash of what it is made for, so it depends neither
-// on the order in which choices are made nor on a library's distributions.
+// Numbers that look random and are the same everywhere: a choice is a hash of what it is made for, so it depends
+// neither on the order in which choices are made nor on a library's distributions.
 #pragma once
 
 #include <cstdint>

@@ -53,9 +53,9 @@ class AllInPlace : public Strategy {
   Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, Others::Newest, 0}; }
 };
 
-// Silhouette: per store that is not guaranteed, only it persisted, with what must come with it, and all but it. A line's
-// versions are the prefixes of its stores, so both plans are one version of the line among lines that are all least
-// or all newest.
+// Silhouette: per store that is not guaranteed, only it persisted, with what must come with it, and all but it. A
+// line's versions are the prefixes of its stores, so both plans are one version of the line among lines that are all
+// least or all newest.
 class TwoPlan : public Strategy {
  public:
   std::string_view name() const override { return "two-plan"; }
@@ -82,8 +82,8 @@ class TwoPlan : public Strategy {
   }
 };
 
-// A one-to-one map of [0, size) onto itself that looks random: four rounds of a Feistel network on the next even power of
-// two, again until the number is in range.
+// A one-to-one map of [0, size) onto itself that looks random: four rounds of a Feistel network on the next even power
+// of two, again until the number is in range.
 std::uint64_t shuffled(std::uint64_t n, std::uint64_t size, std::uint64_t seed) {
   unsigned half = std::max(1U, (static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2);
   std::uint64_t mask = (std::uint64_t{1} << half) - 1;
@@ -129,8 +129,7 @@ Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const Stra
     if (options.samples == 0) return fail("a sample of 0 states explores nothing; ask for at least 1");
     return std::make_unique<Sample>(options.seed, options.samples);
   }
-  return fail(
-      fmt::format("no strategy '{}'; there are lazy, exhaustive, two-plan, all-in-place and sample", name));
+  return fail(fmt::format("no strategy '{}'; there are lazy, exhaustive, two-plan, all-in-place and sample", name));
 }
 
 }  // namespace blackout

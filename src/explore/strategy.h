@@ -37,7 +37,8 @@ class Strategy {
   // How many restrictions it has at a space; UINT64_MAX if more than fit.
   virtual std::uint64_t count(const CrashSpace& space) const = 0;
   virtual Restriction restriction(const CrashSpace& space, std::uint64_t number) const = 0;
-  // Whether its restrictions leave one version of every line, so that it makes sense to say how many of all states it looks at.
+  // Whether its restrictions leave one version of every line, so that it makes sense to say how many of all states it
+  // looks at.
   virtual bool choosesStates() const { return true; }
   // 0, or how many restrictions over all spaces it agrees to; more are refused before anything is run.
   virtual std::uint64_t bound() const { return 0; }
@@ -45,8 +46,8 @@ class Strategy {
 
 struct StrategyOptions {
   std::uint64_t seed = 1;
-  std::uint64_t samples = 16;        // sample: states per space
-  std::uint64_t states = 1U << 20;   // exhaustive: refuses above
+  std::uint64_t samples = 16;       // sample: states per space
+  std::uint64_t states = 1U << 20;  // exhaustive: refuses above
 };
 
 // "lazy", "exhaustive", "two-plan", "all-in-place" or "sample".

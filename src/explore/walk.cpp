@@ -89,8 +89,8 @@ void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
   }
 }
 
-// What comes next: a query or the end. After a choice that was not the first one it shows whether that was a decision; and
-// a run of pieces that one instruction reads ends with a decision or with another instruction's query.
+// What comes next: a query or the end. After a choice that was not the first one it shows whether that was a decision;
+// and a run of pieces that one instruction reads ends with a decision or with another instruction's query.
 void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
   EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
   if (!pieces_.active() || pieces_.annotated()) return;

@@ -103,7 +103,8 @@ Baseline::Baseline(const Index& index, const Watched& watched, std::vector<Event
     for (LineNo line : cursor.changed())
       if (WatchedNo w = watched.find(line); w != Watched::kNone) lines.insert(w);
     for (; nextZero != zeroings.end() && nextZero->first < points_[o]; ++nextZero)
-      for (auto it = std::lower_bound(untouched.begin(), untouched.end(), std::pair{nextZero->second.first, WatchedNo{0}});
+      for (auto it =
+               std::lower_bound(untouched.begin(), untouched.end(), std::pair{nextZero->second.first, WatchedNo{0}});
            it != untouched.end() && it->first <= nextZero->second.second; ++it)
         lines.insert(it->second);
     if (o == 0)
@@ -293,8 +294,8 @@ LineVersions Baseline::versions(RowNo r) const {
   std::uint32_t length = index_->historyLength(id, at);
   std::vector<bool> taken(length, true);
   for (std::uint32_t i = row.firstOpen; i < length; ++i) taken[i] = index_->stores()[history[i]].guaranteedAt < at;
-  return enumerateVersions(versionOf(taken), contents_[row.content],
-                           index_->openStores(id, at, row.firstOpen, length), index_->options());
+  return enumerateVersions(versionOf(taken), contents_[row.content], index_->openStores(id, at, row.firstOpen, length),
+                           index_->options());
 }
 
 LineBytes Baseline::newest(RowNo r) const {

@@ -123,8 +123,8 @@ Finding makeFinding(FindingKind kind, std::string verdict);
 // The place of an event: its site's id, access, size and type, without frames.
 NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where);
 
-// Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out). Counts,
-// offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.
+// Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out).
+// Counts, offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.
 std::uint64_t fingerprint(const Finding& finding);
 std::string fingerprintText(const Finding& finding);  // 16 hexadecimal digits
 

@@ -21,17 +21,17 @@
 namespace blackout {
 
 struct ReplayFile {
-  std::string blackout;               // the version that wrote it
-  std::vector<std::string> command;   // the restart's
-  std::string folder;                 // in which it runs
-  std::vector<PoolPattern> pools;     // which paths are pools
-  std::string input;                  // its standard input
-  std::string model;                  // as --model takes it
-  std::string trace;                  // a sealed one: what the crash left
-  EventNo at = 0;                     // the point in it
-  std::uint64_t stepLimit = 0;        // of a hang
-  std::uint32_t seconds = 0;          // wall clock
-  std::string words;                  // for the runtime (events/options.def)
+  std::string blackout;              // the version that wrote it
+  std::vector<std::string> command;  // the restart's
+  std::string folder;                // in which it runs
+  std::vector<PoolPattern> pools;    // which paths are pools
+  std::string input;                 // its standard input
+  std::string model;                 // as --model takes it
+  std::string trace;                 // a sealed one: what the crash left
+  EventNo at = 0;                    // the point in it
+  std::uint64_t stepLimit = 0;       // of a hang
+  std::uint32_t seconds = 0;         // wall clock
+  std::string words;                 // for the runtime (events/options.def)
   bool exitCodeCounts = false;
   Outcome expected;
   std::string finding;  // JSON, as in the report

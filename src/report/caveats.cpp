@@ -36,7 +36,8 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "mapping or the program ended.");
   if (provesRecovery(report))
     sentences.emplace_back(
-        "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well on it.");
+        "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well on "
+        "it.");
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
   sentences.emplace_back(
@@ -50,7 +51,8 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "processor's buffer are missed.");
   if (report.exploration)
     sentences.emplace_back(
-        "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker): a wrong answer "
+        "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker): a wrong "
+        "answer "
         "that the restarted program does not notice is not found.");
   else
     sentences.emplace_back(

@@ -52,7 +52,8 @@ Result<void> saveReplays(Report& report, const std::vector<ReplayableFinding>& r
       std::ifstream in(path, std::ios::binary);
       if (std::string(std::istreambuf_iterator<char>(in), {}) == bytes) continue;
       fs::rename(path, path + "~", error);
-      report.notes.push_back(fmt::format("{} was there before, with another finding: that one is now {}~.", path, path));
+      report.notes.push_back(
+          fmt::format("{} was there before, with another finding: that one is now {}~.", path, path));
     }
     auto out = OutputFile::prepare(path, "--findings");
     if (!out) return tl::unexpected(out.error());

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <set>
 
+#include "findings/numbers.h"
 #include "report/caveats.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
-#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -101,7 +101,7 @@ class TextReport {
         item("not explored:", escapeText(s));
     for (const LoadSources& l : e.loads)
       item("load:", escapeText(fmt::format("{} may read from {} ({})", l.load, joined(l.stores, ", "),
-                                                   counted(l.states, "crash state"))));
+                                           counted(l.states, "crash state"))));
     line("");
   }
 

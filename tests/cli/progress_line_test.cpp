@@ -15,7 +15,8 @@ TEST(Progress, Durations) {
 }
 
 TEST(Progress, SaysHowFarAndHowLong) {
-  ProgressState p{.level = 1, .done = 120, .total = 1200, .runs = 3410, .runsPerSecond = 1520.7, .failing = 2, .seconds = 1};
+  ProgressState p{
+      .level = 1, .done = 120, .total = 1200, .runs = 3410, .runsPerSecond = 1520.7, .failing = 2, .seconds = 1};
   EXPECT_EQ(progressText(p), "point 120 of 1,200 · 3,410 restarts, 1,520/s · 2 failures · 9 s left");
   p.done = p.total;
   p.failing = 0;

@@ -1,5 +1,5 @@
-// Causes are named, told apart and grouped: tiny recorded programs, a recovery as a function, and the findings that come
-// of them.
+// Causes are named, told apart and grouped: tiny recorded programs, a recovery as a function, and the findings that
+// come of them.
 #include <gtest/gtest.h>
 
 #include "detect/crash_check.h"
@@ -34,7 +34,8 @@ CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions op
   runs.flaky = flaky;
   options.program.command = {"/no/program"};
   NoStacks stacks;
-  auto result = checkCrashes({ends, end, runs, watched, baseline, nullptr, [] { return Result<void>(); }}, options, stacks);
+  auto result =
+      checkCrashes({ends, end, runs, watched, baseline, nullptr, [] { return Result<void>(); }}, options, stacks);
   EXPECT_TRUE(result) << result.error().sentence;
   return result ? std::move(*result) : CrashCheck{};
 }
@@ -334,11 +335,14 @@ TEST(CrashCheck, TheSameAtAnyNumberOfJobs) {
     }
     CrashOptions o;
     o.jobs = jobs;
-    return check(p, [](FakeMemory& m) {
-      for (std::uint64_t i = 0; i < 6; ++i)
-        if (m.load(8 * i) != 0 && m.load(64 + 64 * i) != 5) return crashed();
-      return exited();
-    }, o);
+    return check(
+        p,
+        [](FakeMemory& m) {
+          for (std::uint64_t i = 0; i < 6; ++i)
+            if (m.load(8 * i) != 0 && m.load(64 + 64 * i) != 5) return crashed();
+          return exited();
+        },
+        o);
   };
   CrashCheck one = found(1), eight = found(8);
   ASSERT_EQ(one.findings.size(), eight.findings.size());
@@ -408,7 +412,8 @@ TEST(Points, AreChosen) {
   std::vector<EventNo> all = index.points(PointsMode::All);
   std::erase_if(all, [&](EventNo n) { return std::binary_search(enough.begin(), enough.end(), n); });
   EXPECT_EQ(count(std::to_string(all[2]) + "," + std::to_string(enough[4])), 2U) << "an event on its own is a point";
-  for (const char* bad : {"", "none", "0", "5-", "-5", "9-3", "1,,2", "x-y"}) EXPECT_FALSE(parsePointChoice(bad)) << bad;
+  for (const char* bad : {"", "none", "0", "5-", "-5", "9-3", "1,,2", "x-y"})
+    EXPECT_FALSE(parsePointChoice(bad)) << bad;
 
   PointChoice ops;
   ops.fromOp = 2;

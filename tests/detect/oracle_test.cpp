@@ -54,9 +54,9 @@ TEST(Oracle, NothingIsSaidOfRunsThatCouldNotBeFollowed) {
 
 TEST(Oracle, Aborts) {
   expectFailed(ended(Ending::Signalled, SIGABRT), "aborts");
-  expectFailed(
-      ended(Ending::Signalled, SIGABRT, "", "hello\nmap: map.cpp:60: int lookup(int): Assertion `p != nullptr' failed.\n"),
-      "aborts: failed assertion: p != nullptr (map.cpp:60)");
+  expectFailed(ended(Ending::Signalled, SIGABRT, "",
+                     "hello\nmap: map.cpp:60: int lookup(int): Assertion `p != nullptr' failed.\n"),
+               "aborts: failed assertion: p != nullptr (map.cpp:60)");
   expectFailed(ended(Ending::Signalled, SIGABRT, "",
                      "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no such key\n"),
                "aborts: uncaught std::runtime_error: no such key");
@@ -69,7 +69,8 @@ TEST(Oracle, Aborts) {
 
 TEST(Oracle, SanitizersHoweverTheRunEnds) {
   const std::string asan =
-      "=====\n==12==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x4\nREAD of size 1\n";
+      "=====\n==12==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x4\nREAD of size "
+      "1\n";
   for (const Outcome& o : {ended(Ending::Exited, 1, "", asan), ended(Ending::Signalled, SIGABRT, "", asan)})
     expectFailed(o, "fails under AddressSanitizer: heap-buffer-overflow");
   expectFailed(ended(Ending::Exited, 1, "", "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0 (pc 0x1)\n"),

@@ -1,4 +1,5 @@
-// Saved explorations: they come back as they were, belong to one exploration, and anything else is refused in a sentence.
+// Saved explorations: they come back as they were, belong to one exploration, and anything else is refused in a
+// sentence.
 #include "explore/exploration_file.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +21,10 @@ class ExplorationFile : public testing::Test {
     for (unsigned i = 0; i < 3; ++i) program_.store(1, 64 * i, 0x0102030405060708, 8);
     program_.opEnd(1);
     // A wide load over two lines, then an operation.
-    recovery_.instructions = {{Does::Open, "/pool", 0, 0, 0, 0, 1},   {Does::Load, "", 0, 0, 64, 0, 2},
-                              {Does::Load, "", 60, 0, 12, 0, 3},      {Does::Print, "", 0, 0, 0, 0, 0},
-                              {Does::Load, "", 128, 0, 8, 0, 4},      {Does::Op, "", 0, 0, 2, 0, 5},
-                              {Does::Store, "", 136, 0, 8, 1, 6},     {Does::Print, "", 0, 0, 0, 0, 0}};
+    recovery_.instructions = {{Does::Open, "/pool", 0, 0, 0, 0, 1}, {Does::Load, "", 0, 0, 64, 0, 2},
+                              {Does::Load, "", 60, 0, 12, 0, 3},    {Does::Print, "", 0, 0, 0, 0, 0},
+                              {Does::Load, "", 128, 0, 8, 0, 4},    {Does::Op, "", 0, 0, 2, 0, 5},
+                              {Does::Store, "", 136, 0, 8, 1, 6},   {Does::Print, "", 0, 0, 0, 0, 0}};
   }
   ~ExplorationFile() override {
     std::error_code ignored;

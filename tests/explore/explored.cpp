@@ -6,9 +6,7 @@
 
 namespace blackout::test {
 
-std::string wordOf(const Outcome& o) {
-  return fmt::format("{}:{}:{}", static_cast<int>(o.ending), o.code, o.output);
-}
+std::string wordOf(const Outcome& o) { return fmt::format("{}:{}:{}", static_cast<int>(o.ending), o.code, o.output); }
 
 Explored::Explored(const Index& index, const RecoveryProgram& program, Wanted how)
     : setup(std::move(how)),
@@ -49,9 +47,10 @@ std::set<std::string> Explored::words() const {
 
 std::string Explored::everything() const {
   const ExplorationSummary& m = explorer->summary();
-  std::string out = fmt::format("stop {} levels {} spaces {}/{} points {}/{} runs {} alone {} most {} outcomes {} budget {}\n",
-                                static_cast<int>(m.stop), m.levels, m.completeSpaces, m.spaces, m.completePoints,
-                                m.points, m.runs, m.runsPerSpaceAlone, m.mostAtOneSpace, m.outcomes, m.overBudget);
+  std::string out =
+      fmt::format("stop {} levels {} spaces {}/{} points {}/{} runs {} alone {} most {} outcomes {} budget {}\n",
+                  static_cast<int>(m.stop), m.levels, m.completeSpaces, m.spaces, m.completePoints, m.points, m.runs,
+                  m.runsPerSpaceAlone, m.mostAtOneSpace, m.outcomes, m.overBudget);
   for (const ChecksumAssumption& a : m.assumptions)
     out += fmt::format("assumed {} {} {} {} {}\n", a.site, a.annotated, a.lines, a.spaces, a.branches);
   for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) {

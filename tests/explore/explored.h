@@ -1,5 +1,5 @@
-// An exploration in a test: a traced program, what is watched of it, a fake runner and the explorer over them, and what it
-// found in a form that can be compared.
+// An exploration in a test: a traced program, what is watched of it, a fake runner and the explorer over them, and what
+// it found in a form that can be compared.
 #pragma once
 
 #include <memory>

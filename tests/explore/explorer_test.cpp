@@ -276,8 +276,8 @@ TEST(Strategies, TwoPlanPersistsOneStoreOrAllButOne) {
   }
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:baaa", "0:0:abaa", "0:0:aaba", "0:0:aaab", "0:0:abbb", "0:0:babb", "0:0:bbab",
-                                   "0:0:bbba"}));
+  EXPECT_EQ(e.wordsAtEnd(),
+            (Words{"0:0:baaa", "0:0:abaa", "0:0:aaba", "0:0:aaab", "0:0:abbb", "0:0:babb", "0:0:bbab", "0:0:bbba"}));
   EXPECT_EQ(e.summary().statesTried, 8U);
   EXPECT_NEAR(e.summary().log10States, std::log10(16.0), 1e-9);
 }
@@ -610,7 +610,7 @@ TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
 TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
   TinyProgram p;
   p.store(1, 0, 1);
-  std::vector<Instruction> recovery = {open(),   load(8, 1, 2), print(), skip(4), store(8, 1, 1),
+  std::vector<Instruction> recovery = {open(),   load(8, 1, 2), print(), skip(4),       store(8, 1, 1),
                                        flush(8), fence(),       leave(), load(0, 1, 3), print()};
   Wanted setup;
   setup.options.failures = 2;
@@ -624,8 +624,9 @@ TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
   TinyProgram p(192);
   p.store(1, 64, 1);
   // Where the pool is whole it says what is in it, cuts it, and makes it whole again.
-  std::vector<Instruction> recovery = {open(), {Does::Load, "", 128, 0, 64, 3, 2}, load(64, 1, 3), print(),
-                                       {Does::Truncate, "", 64, 0, 0, 0, 0}, {Does::Truncate, "", 192, 0, 0, 0, 0}};
+  std::vector<Instruction> recovery = {
+      open(),  {Does::Load, "", 128, 0, 64, 3, 2},   load(64, 1, 3),
+      print(), {Does::Truncate, "", 64, 0, 0, 0, 0}, {Does::Truncate, "", 192, 0, 0, 0, 0}};
   Wanted setup;
   setup.options.failures = 2;
   Counted e(p, recovery, setup);
@@ -648,7 +649,7 @@ TEST(SeveralFailures, AFileThatARecoveryMadeIsThereForTheNext) {
   setup.options.failures = 3;
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));  // no file: what was read is 4
+  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
   EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
   EXPECT_EQ(e.wordsAt(e.end(), 3), (Words{"0:0:a", "0:0:b"}));
   EXPECT_TRUE(e.summary().complete());

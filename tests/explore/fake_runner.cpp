@@ -81,7 +81,8 @@ FakeRunner::~FakeRunner() {
 void FakeRunner::check(const RunRequest& request) {
   auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
   if (request.ordinal >= baseline_->count()) return complain("no such point");
-  if (request.files && !std::is_sorted(request.files->begin(), request.files->end())) complain("files are not ascending");
+  if (request.files && !std::is_sorted(request.files->begin(), request.files->end()))
+    complain("files are not ascending");
   if (request.files && level_ == 1) complain("files of the first crash are the baseline's");
   for (std::size_t i = 0; i < request.lines.size(); ++i) {
     const auto& [w, bytes] = request.lines[i];
@@ -139,7 +140,8 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
 
 Result<std::pair<unsigned, RunResult>> FakeRunner::wait() {
   if (pending_.empty()) return fail("nothing was begun", ExitCode::Internal);
-  auto it = std::next(pending_.begin(), static_cast<std::ptrdiff_t>(mix(order_, runs_, pending_.size()) % pending_.size()));
+  auto it =
+      std::next(pending_.begin(), static_cast<std::ptrdiff_t>(mix(order_, runs_, pending_.size()) % pending_.size()));
   std::pair<unsigned, RunResult> out(it->first, std::move(it->second));
   pending_.erase(it);
   return out;

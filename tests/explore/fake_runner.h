@@ -1,6 +1,6 @@
-// A Runner without processes: it interprets a recovery program on the memory of each request. Runs end in a random order,
-// and it checks what every runner may rely on: requests are feasible crashes, told in the least way, and no recovery is asked for
-// twice.
+// A Runner without processes: it interprets a recovery program on the memory of each request. Runs end in a random
+// order, and it checks what every runner may rely on: requests are feasible crashes, told in the least way, and no
+// recovery is asked for twice.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// libFuzzer target: any bytes are refused in a sentence or restored without a fault. The first byte says what the rest is: a
-// whole file, or a payload that is compressed and gets a sound header, so that the fuzzer does not have to invent checksums.
-// With a folder as BLACKOUT_CORPUS it first writes seeds.
+// libFuzzer target: any bytes are refused in a sentence or restored without a fault. The first byte says what the rest
+// is: a whole file, or a payload that is compressed and gets a sound header, so that the fuzzer does not have to invent
+// checksums. With a folder as BLACKOUT_CORPUS it first writes seeds.
 #include <xxhash.h>
 
 #include <cstdlib>

@@ -9,8 +9,7 @@
 
 namespace blackout::test {
 
-RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<std::string>& paths,
-                                        const Kinds& kinds) {
+RecoveryProgram RecoveryProgram::random(const Genes& genes, const std::vector<std::string>& paths, const Kinds& kinds) {
   RecoveryProgram program;
   auto& out = program.instructions;
   out.push_back({Does::Open, paths.front(), 0, 0, 0, 0, 1});
@@ -68,12 +67,13 @@ namespace {
 
 class Machine {
  public:
-  Machine(const CrashedMemory& memory, const WatchedNames& watched, const std::vector<RecoveryProgram::TableFile>& files)
+  Machine(const CrashedMemory& memory, const WatchedNames& watched,
+          const std::vector<RecoveryProgram::TableFile>& files)
       : memory_(memory), watched_(watched) {
     for (std::size_t n = 1; n < files.size(); ++n) {
       const auto& f = files[n];
-      FileNo made = f.exists ? writer_.file(f.path, f.size, true)
-                             : writer_.file("/absent/" + std::to_string(n), 0, false);
+      FileNo made =
+          f.exists ? writer_.file(f.path, f.size, true) : writer_.file("/absent/" + std::to_string(n), 0, false);
       if (!f.exists) writer_.remove(made);
     }
     nextFile_ = static_cast<FileNo>(std::max<std::size_t>(files.size(), 1));
@@ -203,7 +203,8 @@ class Machine {
     std::uint64_t sum = 0;
     std::map<LineNo, std::uint64_t> masks;
     for (PmAddr a = from; a < from + i.size; ++a) {
-      if (written_.count(a) == 0 && made_.count(fileOf(a)) == 0 && observed_.insert(a).second) masks[lineOf(a)] |= std::uint64_t{1} << (a % 64);
+      if (written_.count(a) == 0 && made_.count(fileOf(a)) == 0 && observed_.insert(a).second)
+        masks[lineOf(a)] |= std::uint64_t{1} << (a % 64);
       sum = sum * 31 + static_cast<std::uint64_t>(byteAt(a));
     }
     for (auto& [line, mask] : masks)

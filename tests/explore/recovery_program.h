@@ -1,6 +1,6 @@
-// Random recovery programs and what one of them does on a given memory: loads of any width, stores of its own, branches and
-// addresses that depend on what was read, early exits, questions for paths and operations. It logs its first observations of
-// what it is told to watch, as the runtime does, and knows nothing of trees, spaces or points.
+// Random recovery programs and what one of them does on a given memory: loads of any width, stores of its own, branches
+// and addresses that depend on what was read, early exits, questions for paths and operations. It logs its first
+// observations of what it is told to watch, as the runtime does, and knows nothing of trees, spaces or points.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,17 @@ struct WatchedNames {
 };
 
 enum class Does : std::uint8_t {
-  Open, Load, Group, Store, Rmw, Flush, Fence, Skip, Op, Print, Exit,
+  Open,
+  Load,
+  Group,
+  Store,
+  Rmw,
+  Flush,
+  Fence,
+  Skip,
+  Op,
+  Print,
+  Exit,
   Create,    // a file at the path, of `offset` bytes, unless there is one; it is open then
   Truncate,  // the open file, to `offset` bytes
   Unlink,    // the open file
@@ -46,7 +56,7 @@ enum class Does : std::uint8_t {
 struct Instruction {
   Does does{};
   std::string path;
-  std::uint64_t offset = 0;   // in the open file; added to `stride` times what was read last
+  std::uint64_t offset = 0;  // in the open file; added to `stride` times what was read last
   std::uint64_t stride = 0;
   unsigned size = 1;
   std::uint64_t value = 0;

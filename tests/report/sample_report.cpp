@@ -69,7 +69,10 @@ Report sampleReport(const std::string& folder) {
   for (unsigned i = 0; i < 5; ++i)
     fails.stack.push_back({"caller" + std::to_string(i), "/gone/x.c", i + 1, 0, "", false});
   shown.places = {written, crash, fails};
-  shown.shownBy = ShownBy{"crashes with SIGSEGV", "the power fails after (2) (event 77) with everything persisted", 12, 3,
+  shown.shownBy = ShownBy{"crashes with SIGSEGV",
+                          "the power fails after (2) (event 77) with everything persisted",
+                          12,
+                          3,
                           {"hello", "what\x1b[0m"}};
   shown.evidence = {"The restart read 0."};
   shown.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}};

@@ -94,8 +94,7 @@ TEST(Symbolizer, AModuleThatIsGoneKeepsItsName) {
 }
 
 TEST(Symbolizer, TheRuntimeIsLeftOut) {
-  auto stack =
-      resolved({0x1500}, test::sampleSite(), {{"/opt/lib/libblackout_rt.so", 0x1000, 0x1000, 0x2000, true}});
+  auto stack = resolved({0x1500}, test::sampleSite(), {{"/opt/lib/libblackout_rt.so", 0x1000, 0x1000, 0x2000, true}});
   EXPECT_EQ(stack.size(), 2U);
 }
 
