@@ -179,7 +179,12 @@ Result<std::vector<ReplayableFinding>> explore(const Index& index, CrashOptions 
   SymbolizedStacks stacks;
   auto crash = checkCrashes(index, options, stacks);
   line.clear();
-  if (!crash) return tl::unexpected(crash.error());
+  if (!crash && crash.error().exit == ExitCode::Usage) return tl::unexpected(crash.error());
+  if (!crash) {
+    // What the recorded run said by itself is still worth reading.
+    report.incomplete.push_back(fmt::format("Crashes could not be explored: {}.", crash.error().sentence));
+    return std::vector<ReplayableFinding>();
+  }
   report.exploration = std::move(crash->exploration);
   report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
   report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());

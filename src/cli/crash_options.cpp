@@ -62,7 +62,9 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("COMMAND");
   app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
       ->type_name("FILE");
-  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")->type_name("N");
+  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_option("--failures", w.failures, "crashes in a row: 2 pulls the plug on the restarts too")
       ->type_name("N")
       ->check(CLI::Range(1, 8));
@@ -80,10 +82,15 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--from", w.from, "only from this operation on (blackout_op_begin, numbered from 0)")->type_name("OP");
   app.add_option("--to", w.to, "only up to the end of this operation")->type_name("OP");
   app.add_flag("--no-tree", w.noTree, "explore each point on its own; for comparison, it finds the same");
-  app.add_option("--time", w.seconds, "stop exploring after this many seconds")->type_name("SECONDS");
-  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")->type_name("N");
+  app.add_option("--time", w.seconds, "stop exploring after this many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart is taken to hang")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_option("--run-timeout", w.limits.seconds,
                  "seconds after which a restart is given up; nothing is concluded from that")
       ->type_name("SECONDS");
@@ -92,7 +99,9 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--findings", w.findings,
                  "folder for the findings' replay files, made if there are any; blackout-findings by default")
       ->type_name("FOLDER");
-  app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")->type_name("MIB");
+  app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")
+      ->type_name("MIB")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--no-pin", w.noPin, "let restarts see the real time, process numbers and random numbers");
   app.add_option("--expect-exit", w.expectExit,
                  "what restarts must exit with: zero, any, or auto (default: zero if the recorded run and a restart on "

@@ -33,7 +33,8 @@ class Grouping {
     for (const FailingState& f : *failing) {
       std::optional<std::size_t> cause = explained(f);
       // Where nothing is lost, little needs to be asked.
-      if (!cause && !isWhole(f) && examined++ >= options_.examined) cause = unexamined(f);
+      bool interrupted = options_.interrupt != nullptr && options_.interrupt->load();
+      if (!cause && !isWhole(f) && (interrupted || examined++ >= options_.examined)) cause = unexamined(f);
       if (!cause) {
         auto named = nameCause(probe_, whole_, f.space, f.leaf, f.chosen, options_.naming);
         if (!named) return tl::unexpected(named.error());

@@ -3,6 +3,8 @@
 // that the tree already knows. One mistake is one cause, however many states show it.
 #pragma once
 
+#include <atomic>
+#include <string>
 #include <vector>
 
 #include "detect/cause_naming.h"
@@ -14,6 +16,7 @@ struct CauseOptions {
   std::size_t examined = 200;  // failing states that are made small; the others are counted
   // States that fail like this fail without any crash; empty: none.
   std::string withoutCrash;
+  const std::atomic<bool>* interrupt = nullptr;  // once it is set, nothing more is examined
 };
 
 // The causes of all failing states that were explored, in the order in which they were found: fewest lost stores

@@ -71,8 +71,6 @@ class Check {
   Result<CrashCheck> run() {
     auto intact = restartIntact(r_.end, r_.ends, stacks_);
     if (!intact) return tl::unexpected(intact.error());
-    if (r_.ready)
-      if (auto ok = r_.ready(); !ok) return tl::unexpected(ok.error());
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
     if (whole.judgement == Judgement::Unknown)
@@ -98,7 +96,10 @@ class Check {
     CauseOptions causeOptions;
     if (whole.judgement == Judgement::Failed) causeOptions.withoutCrash = whole.key;
     // Whoever interrupts wants the answer now.
-    if (explorer.summary().stop == Stop::Interrupted) causeOptions.examined = 20;
+    if (explorer.summary().stop == Stop::Interrupted)
+      causeOptions.examined = 20;
+    else
+      causeOptions.interrupt = o_.interrupt;
     auto causes = findCauses(probe, causeOptions);
     if (!causes) return tl::unexpected(causes.error());
     ShowContext context{explorer, r_.baseline, traces, rules_, stacks_};
@@ -334,16 +335,8 @@ Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& opti
   Baseline baseline(recording, watched, std::move(*points));
   auto runs = ProcessRunner::start(options.program, baseline, options.jobs, options.limits);
   if (!runs) return tl::unexpected(runs.error());
-  ProcessRunner& first = **ends;
-  auto ready = [&first, &options]() -> Result<void> {
-    if (first.instrumented()) return {};
-    return fail(
-        fmt::format("{}: not instrumented, so what a restart reads can't be followed; build it with blackout-clang "
-                    "or blackout-clang++, or use --no-explore",
-                    options.program.command.at(0)));
-  };
   auto grew = [&] { return (*runs)->refresh(watched); };
-  return checkCrashes({**ends, end, **runs, watched, baseline, ready, grew}, options, stacks);
+  return checkCrashes({**ends, end, **runs, watched, baseline, grew}, options, stacks);
 }
 
 }  // namespace blackout

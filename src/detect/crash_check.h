@@ -71,14 +71,13 @@ struct CrashCheck {
 Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks);
 
 // The same on any runners: `ends` runs on a baseline that has the end of the recording as its only point, `runs` on
-// `baseline`. `ready` is called after the first run; an error ends the check.
+// `baseline`.
 struct CrashRunners {
   Runner& ends;
   const Baseline& end;
   Runner& runs;
   Watched& watched;
   const Baseline& baseline;
-  std::function<Result<void>()> ready;
   std::function<Result<void>()> watchedGrew;
 };
 Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks);

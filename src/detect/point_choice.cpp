@@ -110,6 +110,9 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
       some.push_back(points[choice.count == 1 ? points.size() - 1 : i * (points.size() - 1) / (choice.count - 1)]);
     points = std::move(some);
   }
+  if (points.empty())
+    return fail(fmt::format("--points: there is no point to crash at in what was chosen; the recording has events 0 to {}",
+                            trace.end()));
   return points;
 }
 

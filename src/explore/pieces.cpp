@@ -18,6 +18,7 @@ void Pieces::begin(const Query& q, std::uint64_t seed) {
   seed_ = mix(seed, q.subject, q.mask, q.group);
   lines_.clear();
   places_.clear();
+  combinations_ = 1;
   notOldest_ = notNewest_ = 0;
   alive_ = (1U << kSamples) - 1;
 }
@@ -37,12 +38,13 @@ void Pieces::join(WatchedNo w, const UncertainLine& of, const std::vector<std::u
   line.oldest = left.front();
   line.newest = hasVersion(left, of.newest) ? of.newest : left.back();
   for (std::size_t i = 0; i < kSamples; ++i) line.picks[i] = pick(i, w, left);
+  combinations_ = std::min<std::uint64_t>(combinations_ * left.size(), kExact + 1);
   places_.emplace(w, lines_.size());
   lines_.push_back(line);
 }
 
 bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const {
-  if (!active_ || lines_.size() <= kExact) return true;
+  if (!active_ || combinations_ <= kExact) return true;
   const Line& line = lines_[find(w)];
   auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
   if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;

@@ -1,6 +1,6 @@
 // Pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum range, or one instruction
 // with no other observation and no decision between them. A decision is a question whose answer changed what was asked
-// next. Once a run of pieces spans three uncertain lines, only some combinations are worth a branch: all lines but one
+// next. Once a run of pieces has more combinations than are tried one by one, only some combinations are worth a branch: all lines but one
 // at their newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its size, not
 // the product of its pieces. (Jaaru, section 4: recovery that validates a checksum.)
 #pragma once
@@ -19,7 +19,8 @@ namespace blackout {
 class Pieces {
  public:
   static constexpr std::size_t kSamples = 8;
-  static constexpr std::size_t kExact = 2;  // as many lines are explored exactly
+  // So many combinations are explored exactly: a short loop over flags looks like a checksum, and must not be taken for one.
+  static constexpr std::uint64_t kExact = 256;
 
   bool active() const { return active_; }
   void end() { active_ = false; }
@@ -59,6 +60,7 @@ class Pieces {
   std::uint64_t seed_ = 0;
   std::vector<Line> lines_;
   std::unordered_map<WatchedNo, std::size_t> places_;  // in lines_
+  std::uint64_t combinations_ = 1;                     // of the versions of its lines; no more than kExact + 1
   std::uint32_t notOldest_ = 0;
   std::uint32_t notNewest_ = 0;
   std::uint32_t alive_ = 0;  // samples that agree with all choices so far, as bits

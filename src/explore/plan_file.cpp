@@ -14,9 +14,7 @@ namespace blackout {
 
 namespace {
 
-// Room for what later levels of crashes add: files that a recovery itself makes, lines that it stores to.
-constexpr FileNo kMoreFiles = 4;
-constexpr std::uint64_t kMoreSize = std::uint64_t{256} << 20;
+// Room for what later levels of crashes add.
 constexpr std::uint64_t kMaxWatched = std::uint64_t{1} << 24;
 
 std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t& freeAddress) {
@@ -40,11 +38,11 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
 
 Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& index, const Watched& watched) {
   const Trace& trace = index.trace();
-  std::vector<std::uint64_t> largest(index.files().count() + 1 + kMoreFiles, 0);
+  std::vector<std::uint64_t> largest(index.files().count() + 1 + kMadeFiles, 0);
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
     if (kindOf(trace[n]) == EventKind::FileSize)
       largest[fileOf(trace[n].addr)] = std::max(largest[fileOf(trace[n].addr)], trace[n].value);
-  for (std::size_t f = index.files().count() + 1; f < largest.size(); ++f) largest[f] = kMoreSize;
+  for (std::size_t f = index.files().count() + 1; f < largest.size(); ++f) largest[f] = kMadeFileSize;
 
   std::uint64_t end = sizeof(blackout_plan);
   auto take = [&](std::uint64_t bytes) {

@@ -107,8 +107,10 @@ Result<PrivateFolder> PrivateFolder::make(Kind kind) {
                             base, std::strerror(errno)));
   std::error_code error;
   fs::path path = fs::canonical(pattern, error);
-  int lock = ::open((path / kLockName).c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (lock < 0 || flock(lock, LOCK_EX) != 0)
+  // It gets its name once it is held: whoever finds it unlocked may remove the folder.
+  fs::path nameless = path / ".made";
+  int lock = ::open(nameless.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0 || ::rename(nameless.c_str(), (path / kLockName).c_str()) != 0)
     return fail(fmt::format("{}: {}; set TMPDIR to a folder that can be written", path.string(), std::strerror(errno)));
   return PrivateFolder(std::move(path), lock);
 }

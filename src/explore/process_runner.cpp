@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "explore/launch.h"
@@ -38,6 +39,16 @@ bool answered(int socket, int milliseconds) {
   while (r < 0 && errno == EINTR);
   unsigned char b;
   return r > 0 && read(socket, &b, 1) == 1;
+}
+
+// A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that shows
+// no stack: frames and places are ours to find.
+void setSanitizerOptions() {
+  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    const char* given = std::getenv(name);
+    std::string options = given == nullptr ? "" : std::string(given) + ":";
+    setenv(name, (options + "symbolize=0:abort_on_error=1").c_str(), 1);
+  }
 }
 
 std::size_t shownLength(const char* text, std::size_t size) { return strnlen(text, size); }
@@ -110,6 +121,7 @@ Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
     setEnvironment(*preload, words);
     // Functions are bound once, by the zygote, instead of by every run.
     setenv("LD_BIND_NOW", "1", 0);
+    setSanitizerOptions();
     execv(path->c_str(), argv.data());
     _exit(127);
   }
@@ -132,6 +144,7 @@ Result<void> ProcessRunner::addWorker(unsigned number) {
   w.control->magic = BLACKOUT_WORKER_MAGIC;
   w.control->version = BLACKOUT_RECOVERY_VERSION;
   w.control->number = number;
+  w.control->step_limit = UINT64_MAX;  // what the worker itself does before its first run is no run's
   auto byte = static_cast<unsigned char>(number);
   constexpr int kStartMilliseconds = 30'000;
   if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 || !answered(zygoteSocket_, kStartMilliseconds))
@@ -231,6 +244,9 @@ RunResult ProcessRunner::resultOf(unsigned number) {
   o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
   if (c.instrumented == 0 && o.ending != Ending::Broken) {
     // Nobody saw what it read, so it may have read everything.
+    result.notes.emplace_back(
+        "The command that is started after a crash isn't instrumented: it is taken to read everything, so that every "
+        "combination of what a crash may leave is tried.");
     const Watched& watched = baseline_->watched();
     for (WatchedNo i = 0; i < watched.count(); ++i)
       result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = watched.mask(i)});
@@ -251,7 +267,6 @@ RunResult ProcessRunner::resultOf(unsigned number) {
     from = end + 1;
   }
   if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
-  instrumented_ |= c.instrumented != 0;
   return result;
 }
 

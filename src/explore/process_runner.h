@@ -40,8 +40,6 @@ class ProcessRunner : public Runner {
   // Further lines are watched: only while no run lives.
   Result<void> refresh(const Watched& watched) { return plan_.refresh(watched); }
   void limit(const RunLimits& limits) { limits_ = limits; }
-  // Whether the program's own code tells what it reads. Known after the first run.
-  bool instrumented() const { return instrumented_; }
   // Where worker w lays its pools: for what is not a Runner's business, such as a debugger.
   std::filesystem::path folderOf(unsigned worker) const;
 
@@ -66,7 +64,6 @@ class ProcessRunner : public Runner {
   std::vector<Worker> workers_;
   int zygoteSocket_ = -1;
   int zygote_ = -1;
-  bool instrumented_ = false;
 };
 
 }  // namespace blackout

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -204,6 +205,9 @@ Result<ReplayFile> decodeReplay(std::string_view bytes, const std::string& name)
 }
 
 Result<ReplayFile> openReplay(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return fail(fmt::format("{}: a folder; name a replay file in it that 'blackout check' wrote", path));
   std::ifstream in(path, std::ios::binary);
   std::string bytes(std::istreambuf_iterator<char>(in), {});
   if (!in.is_open() || in.bad())

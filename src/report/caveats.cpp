@@ -49,15 +49,23 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back(
         "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
         "processor's buffer are missed.");
-  if (report.exploration)
+  if (report.exploration) {
     sentences.emplace_back(
         "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker): a wrong "
         "answer "
-        "that the restarted program does not notice is not found.");
-  else
+        "that the restarted program does not notice is not found. Nor is what only code tells apart that isn't "
+        "instrumented: reads inside libraries (atoi, sscanf, members of std::string) are not seen.");
+    if (std::any_of(report.pools.begin(), report.pools.end(),
+                    [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
+      sentences.emplace_back(
+          "The persistent heap never hands out memory twice: a crash that leaves a pointer to a block that was freed "
+          "and "
+          "would have been used again is not found.");
+  } else {
     sentences.emplace_back(
         "Crashes were not explored: data that becomes durable too late or in the wrong order, and a restart that goes "
         "wrong, are not found this way.");
+  }
   return sentences;
 }
 

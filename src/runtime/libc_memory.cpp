@@ -33,6 +33,28 @@ void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (!scope.nested) recordLoad(p, n, whereOf(site, stack));
 }
 
+// The same for a text, whose length is part of what is read: byte by byte, so that what is asked next depends only on
+// what was read before.
+void readingText(blackout_site* site, const char* p, size_t n, const void* frame) {
+  if (!recovering()) return reading(site, p, n, frame);
+  if (!mayBePm(p, n)) return;
+  for (size_t i = 0; i < n; ++i) observe(p + i, 1, site, frame);
+}
+void readingTexts(blackout_site* site, const char* a, const char* b, size_t n, const void* frame) {
+  if (!recovering()) {
+    reading(site, a, n, frame);
+    return reading(site, b, n, frame);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (mayBePm(a + i, 1)) observe(a + i, 1, site, frame);
+    if (mayBePm(b + i, 1)) observe(b + i, 1, site, frame);
+  }
+}
+// In front of a copy of n bytes of a text.
+void copiedText(blackout_site* site, const char* p, size_t n, const void* frame) {
+  if (recovering()) readingText(site, p, n, frame);
+}
+
 // Writes d[0..n): `write(where)` makes and records the write if PM is touched, `plain()` makes it otherwise.
 template <class Write, class Plain>
 void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
@@ -120,6 +142,7 @@ HOOK void* __blackout_mempcpy(blackout_site* s, void* d, const void* from, size_
 HOOK void* __blackout_memccpy(blackout_site* s, void* d, const void* from, int c, size_t n) {
   const void* end = memchr(from, c, n);
   size_t size = end == nullptr ? n : size_t(static_cast<const char*>(end) - static_cast<const char*>(from)) + 1;
+  copiedText(s, static_cast<const char*>(from), size, FRAME);
   copy(s, d, from, size, FRAME);
   return end == nullptr ? nullptr : static_cast<char*>(d) + size;
 }
@@ -160,21 +183,25 @@ HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, siz
 }
 
 HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
+  copiedText(s, from, strlen(from) + 1, FRAME);
   copy(s, d, from, strlen(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(strlen(from) + 1, room);
+  copiedText(s, from, strlen(from) + 1, FRAME);
   copy(s, d, from, strlen(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
   size_t n = strlen(from);
+  copiedText(s, from, n + 1, FRAME);
   copy(s, d, from, n + 1, FRAME);
   return d + n;
 }
 HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
   size_t size = bounded(from, n);
+  copiedText(s, from, size < n ? size + 1 : size, FRAME);
   copy(s, d, from, size, FRAME);
   fill(s, d + size, 0, n - size, FRAME);
   return d;
@@ -182,28 +209,36 @@ HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_
 HOOK char* __blackout_strncpy_chk(blackout_site* s, char* d, const char* from, size_t n, size_t room) {
   check(n, room);
   size_t size = bounded(from, n);
+  copiedText(s, from, size < n ? size + 1 : size, FRAME);
   copy(s, d, from, size, FRAME);
   fill(s, d + size, 0, n - size, FRAME);
   return d;
 }
 HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_t n) {
   size_t size = bounded(from, n);
+  copiedText(s, from, size < n ? size + 1 : size, FRAME);
   copy(s, d, from, size, FRAME);
   fill(s, d + size, 0, n - size, FRAME);
   return d + size;
 }
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
+  copiedText(s, d, strlen(d) + 1, FRAME);
+  copiedText(s, from, strlen(from) + 1, FRAME);
   copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(strlen(d) + strlen(from) + 1, room);
+  copiedText(s, d, strlen(d) + 1, FRAME);
+  copiedText(s, from, strlen(from) + 1, FRAME);
   copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
   char* end = d + strlen(d);
+  copiedText(s, d, strlen(d) + 1, FRAME);
   size_t size = bounded(from, n);
+  copiedText(s, from, size < n ? size + 1 : size, FRAME);
   copy(s, end, from, size, FRAME);
   fill(s, end + size, 0, 1, FRAME);
   return d;
@@ -251,18 +286,18 @@ HOOK int __blackout_memcmp(blackout_site* s, const void* a, const void* b, size_
 }
 HOOK void* __blackout_memchr(blackout_site* s, const void* p, int c, size_t n) {
   auto* found = memchr(const_cast<void*>(p), c, n);
-  reading(s, p, found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1,
-          FRAME);
+  readingText(s, static_cast<const char*>(p),
+              found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1, FRAME);
   return found;
 }
 HOOK size_t __blackout_strlen(blackout_site* s, const char* p) {
   size_t n = strlen(p);
-  reading(s, p, n + 1, FRAME);
+  readingText(s, p, n + 1, FRAME);
   return n;
 }
 HOOK size_t __blackout_strnlen(blackout_site* s, const char* p, size_t limit) {
   size_t n = strnlen(p, limit);
-  reading(s, p, n < limit ? n + 1 : n, FRAME);
+  readingText(s, p, n < limit ? n + 1 : n, FRAME);
   return n;
 }
 static size_t compared(const char* a, const char* b, size_t limit) {
@@ -273,29 +308,27 @@ static size_t compared(const char* a, const char* b, size_t limit) {
 HOOK int __blackout_strcmp(blackout_site* s, const char* a, const char* b) {
   if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
     size_t n = compared(a, b, SIZE_MAX);
-    reading(s, a, n, FRAME);
-    reading(s, b, n, FRAME);
+    readingTexts(s, a, b, n, FRAME);
   }
   return strcmp(a, b);
 }
 HOOK int __blackout_strncmp(blackout_site* s, const char* a, const char* b, size_t limit) {
   if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
     size_t n = compared(a, b, limit);
-    reading(s, a, n, FRAME);
-    reading(s, b, n, FRAME);
+    readingTexts(s, a, b, n, FRAME);
   }
   return strncmp(a, b, limit);
 }
 HOOK char* __blackout_strchr(blackout_site* s, const char* p, int c) {
   auto* found = const_cast<char*>(strchr(p, c));
-  if (wantsLoad(p, 1)) reading(s, p, found == nullptr ? strlen(p) + 1 : size_t(found - p) + 1, FRAME);
+  if (wantsLoad(p, 1)) readingText(s, p, found == nullptr ? strlen(p) + 1 : size_t(found - p) + 1, FRAME);
   return found;
 }
 HOOK char* __blackout_strrchr(blackout_site* s, const char* p, int c) {
-  if (wantsLoad(p, 1)) reading(s, p, strlen(p) + 1, FRAME);
+  if (wantsLoad(p, 1)) readingText(s, p, strlen(p) + 1, FRAME);
   return const_cast<char*>(strrchr(p, c));
 }
 HOOK char* __blackout_strdup(blackout_site* s, const char* p) {
-  if (wantsLoad(p, 1)) reading(s, p, strlen(p) + 1, FRAME);
+  if (wantsLoad(p, 1)) readingText(s, p, strlen(p) + 1, FRAME);
   return strdup(p);
 }

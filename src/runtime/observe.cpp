@@ -52,7 +52,8 @@ inline uint64_t maskOf(uint64_t from, uint64_t to) {  // bytes [from, to) of a l
 
 void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, const void* frame, uint32_t group) {
   uint64_t n = __atomic_fetch_add(&worker->query_count, 1, __ATOMIC_RELAXED);
-  if (n >= BLACKOUT_MAX_QUERIES) endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 4 million observations", frame);
+  if (n >= BLACKOUT_MAX_QUERIES)
+    endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
   q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, 0};
   if (traced) {
@@ -91,8 +92,12 @@ inline uint64_t see(uint32_t watched, uint64_t mask) {
 
 }  // namespace
 
+static bool made[BLACKOUT_MAX_FILES];  // by this run
+
+void ownFile(uint32_t file) { made[file] = true; }
+
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
-  if (file >= plan->file_count) return nullptr;
+  if (file >= plan->file_count || made[file]) return nullptr;
   const auto& f = reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file];
   lines = f.lines;
   return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
@@ -102,7 +107,8 @@ void mapPlan(const char* path) {
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   struct stat st;
   if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) stop("the plan of a recovery can't be opened:", path, 3);
-  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, 0x300000000000ul, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
+  void* p =
+      reinterpret_cast<void*>(syscall(SYS_mmap, 0x300000000000ul, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
   syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("no address space for the plan of a recovery", nullptr, 3);
   plan = static_cast<const blackout_plan*>(p);
@@ -111,8 +117,9 @@ void mapPlan(const char* path) {
 }
 
 void mapSeen() {
-  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, 0x308000000000ul, kMaxWatched * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
+  void* p =
+      reinterpret_cast<void*>(syscall(SYS_mmap, 0x308000000000ul, kMaxWatched * sizeof(uint64_t),
+                                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
   if (p == MAP_FAILED) stop("no memory for a recovery run", nullptr, 3);
   seen = static_cast<uint64_t*>(p);
 }

@@ -164,6 +164,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
     return 0;
   }
   header->next_file = n + 1;
+  if (recovering()) ownFile(n);
   blackout_trace_file& f = header->files[n];
   f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));

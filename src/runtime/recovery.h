@@ -40,6 +40,8 @@ void observePath(const char* canonicalPath);
 void observeAllPaths();
 // A number for reads that belong together: one mem* call.
 uint32_t newGroup();
+// The run made this file itself: nothing in it is the crash's, whatever its number was in other runs.
+void ownFile(uint32_t file);
 // Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
 void mapPlan(const char* path);

@@ -35,7 +35,7 @@ CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions op
   options.program.command = {"/no/program"};
   NoStacks stacks;
   auto result =
-      checkCrashes({ends, end, runs, watched, baseline, nullptr, [] { return Result<void>(); }}, options, stacks);
+      checkCrashes({ends, end, runs, watched, baseline, [] { return Result<void>(); }}, options, stacks);
   EXPECT_TRUE(result) << result.error().sentence;
   return result ? std::move(*result) : CrashCheck{};
 }
