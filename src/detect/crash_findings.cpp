@@ -27,10 +27,12 @@ std::string bytesText(const Trace& trace, PmAddr addr, std::uint64_t size) {
 
 std::string valueText(std::uint64_t v) { return v < 0x10000 ? fmt::format("{}", v) : fmt::format("{:#x}", v); }
 
-// Where a run failed: the C library's part of an abort says nothing.
+// Where a run failed: the C library's part of an abort says nothing, and neither do places without a name.
 std::vector<Frame> ownFrames(std::vector<Frame> stack) {
-  auto own = std::find_if(stack.begin(), stack.end(), [](const Frame& f) { return !f.file.empty(); });
-  if (own != stack.end()) stack.erase(stack.begin(), own);
+  auto from = [&](auto known) { return std::find_if(stack.begin(), stack.end(), known); };
+  auto own = from([](const Frame& f) { return !f.file.empty(); });
+  if (own == stack.end()) own = from([](const Frame& f) { return !f.function.empty(); });
+  stack.erase(stack.begin(), own);
   return stack;
 }
 
@@ -56,15 +58,23 @@ std::string inFrame(const std::vector<Frame>& stack) {
   return f.file.empty() ? fmt::format(" in {}", name) : fmt::format(" in {} ({}:{})", name, baseName(f.file), f.line);
 }
 
-// The last lines say why it ended.
-std::vector<std::string> lastLines(const std::string& output, std::size_t count) {
+// The last lines say why it ended; a sanitizer says it first.
+std::vector<std::string> tellingLines(const std::string& output) {
+  constexpr std::size_t kLines = 5;
   std::vector<std::string> lines;
+  std::optional<std::size_t> report;
   for (std::size_t from = 0; from < output.size();) {
     std::size_t end = std::min(output.find('\n', from), output.size());
-    if (end > from) lines.push_back(output.substr(from, std::min<std::size_t>(end - from, 200)));
+    std::string line = output.substr(from, std::min<std::size_t>(end - from, 200));
+    if (!report &&
+        (line.find("Sanitizer: ") != std::string::npos || line.find(": runtime error: ") != std::string::npos))
+      report = lines.size();
+    if (!line.empty()) lines.push_back(std::move(line));
     from = end + 1;
   }
-  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
+  std::size_t first = report.value_or(lines.size() - std::min(lines.size(), kLines));
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first));
+  if (lines.size() > kLines) lines.resize(kLines);
   return lines;
 }
 
@@ -89,7 +99,7 @@ class Story {
     places();
     finding_.verdict = verdict();
     evidence();
-    finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, lastLines(run_.outcome.output, 5)};
+    finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, tellingLines(run_.outcome.output)};
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen, Others::Newest);
     if (now.judgement != Judgement::Failed || now.key != cause_.key) {
       finding_.severity = Severity::Suspected;
@@ -396,7 +406,7 @@ ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording,
     shown.finding.places.push_back(std::move(place));
   }
   shown.finding.shownBy = ShownBy{symptom, "none: the program had ended, and everything it had stored was persisted", 0,
-                                  0, lastLines(intact.result.outcome.output, 5)};
+                                  0, tellingLines(intact.result.outcome.output)};
   shown.state = {intact.level};
   shown.finding.crashState = shown.state;
   shown.indexes = {&recording};

@@ -95,7 +95,7 @@ struct ShownBy {
   std::string crash;                // the crash state in words
   std::uint64_t states = 0;         // distinct ones with this cause, as the restarted program can tell them apart
   std::uint64_t points = 0;         // at which there are any
-  std::vector<std::string> output;  // the restarted program's own words, the last lines
+  std::vector<std::string> output;  // the restarted program's own words, a few lines
   bool operator==(const ShownBy&) const = default;
 };
 

@@ -119,7 +119,8 @@ void saveTable() {
 
 }  // namespace
 
-bool ownsPools() { return owned || options.worker != nullptr; }
+bool ownsPools() { return owned; }
+void joinOwnPools() { owned = true; }
 
 void notePoolFlags(int fd, int flags) {
   if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;

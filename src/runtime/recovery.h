@@ -53,6 +53,8 @@ void mapSeen();
 // them as a recording does. Once per run. Not inside a Scope that another thread could wait for: it takes one itself.
 void ownPools();
 bool ownsPools();
+// A process of the run took them before it executed this program.
+void joinOwnPools();
 // What the program asked for when it opened a pool that is really open for reading only.
 void notePoolFlags(int fd, int flags);
 int poolFlags(int fd);

@@ -355,15 +355,18 @@ void joinRun() {
   mapPlan(tracePath);
   mapSeen();
   snprintf(tracePath, sizeof tracePath, "%s/trace", workerFolder);
-  snprintf(shadowPath, sizeof shadowPath, "%s/run/pools", workerFolder);
+  char table[4200];
+  snprintf(table, sizeof table, "%s/run/table", workerFolder);
+  struct stat st;
+  bool owns = syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
+  if (owns) joinOwnPools();
+  // Otherwise it was started past us (a sanitizer starts its symbolizer so): it has the image, as every run has.
+  if (!owns) snprintf(table, sizeof table, "%s/table", workerFolder);
+  snprintf(shadowPath, sizeof shadowPath, owns ? "%s/run/pools" : "%s/pools", workerFolder);
   options.shadow = shadowPath;
-  traced = worker->traced != 0;
+  traced = worker->traced != 0 && owns;
   options.trace = traced ? tracePath : nullptr;
-  if (!traced) {
-    char table[4200];
-    snprintf(table, sizeof table, "%s/run/table", workerFolder);
-    attachTable(table);
-  }
+  if (!traced) attachTable(table);
   beginThread();
   watchSignals();
 }
