@@ -154,6 +154,7 @@ int main(int argc, char** argv) {
     }
   }
   for (uint64_t key = done + 1; key <= keys; ++key) index.put(key, key * key);
-  std::printf("%lu keys, %lu of them from before\n", static_cast<unsigned long>(keys), static_cast<unsigned long>(done));
+  std::printf("%lu keys, %lu of them from before\n", static_cast<unsigned long>(keys),
+              static_cast<unsigned long>(done));
   return 0;
 }

@@ -240,6 +240,11 @@ class Story {
               fmt::format("The stores at ({}) and ({}) belong together: a crash can keep either without the other, and "
                           "then {}.",
                           first_, second_, fails));
+        // What begins the update is no store: a change of a file's name or size.
+        if (first_ == 0 && second_ != 0)
+          return fmt::format(
+              "If the power fails before ({}), even with everything persisted that was stored by then, {}.", second_,
+              fails);
         if (second_ != 0)
           return fmt::format(
               "The stores at ({}) and ({}) belong together: if the power fails between them, even with everything "

@@ -111,8 +111,8 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
     points = std::move(some);
   }
   if (points.empty())
-    return fail(fmt::format("--points: there is no point to crash at in what was chosen; the recording has events 0 to {}",
-                            trace.end()));
+    return fail(fmt::format(
+        "--points: there is no point to crash at in what was chosen; the recording has events 0 to {}", trace.end()));
   return points;
 }
 

@@ -49,7 +49,7 @@ typedef struct blackout_plan {
   uint64_t paths; /* uint32_t[path_count], each the offset of a text, ascending; offset */
   uint32_t mapping_count;
   uint32_t operations;
-  uint64_t mappings; /* blackout_plan_mapping[mapping_count]; offset */
+  uint64_t mappings;     /* blackout_plan_mapping[mapping_count]; offset */
   uint64_t free_address; /* pools that the recording did not have are placed from here on */
   uint64_t size;
 } blackout_plan;

@@ -54,14 +54,16 @@ Result<void> checkLoadable(const std::string& path) {
     return {};  // a script: its interpreter is what is loaded
   struct stat st{};
   if (stat(path.c_str(), &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0 && geteuid() != 0)
-    return fail(fmt::format("{}: setuid programs are not supported: Blackout's runtime can't be loaded into them", path));
+    return fail(
+        fmt::format("{}: setuid programs are not supported: Blackout's runtime can't be loaded into them", path));
   for (unsigned i = 0; i < head.e_phnum; ++i) {
     Elf64_Phdr segment{};
     file.seekg(static_cast<std::streamoff>(head.e_phoff + i * sizeof segment));
     if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) break;
     if (segment.p_type == PT_INTERP) return {};
   }
-  return fail(fmt::format("{}: a static program: Blackout's runtime can't be loaded into it; link it dynamically", path));
+  return fail(
+      fmt::format("{}: a static program: Blackout's runtime can't be loaded into it; link it dynamically", path));
 }
 
 std::string optionWord(const std::string& key, const std::string& value) {

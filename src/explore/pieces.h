@@ -1,8 +1,8 @@
 // Pieces: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum range, or one instruction
 // with no other observation and no decision between them. A decision is a question whose answer changed what was asked
-// next. Once a run of pieces has more combinations than are tried one by one, only some combinations are worth a branch: all lines but one
-// at their newest, all but one at their oldest, and a seeded sample. So a record that is read whole costs its size, not
-// the product of its pieces. (Jaaru, section 4: recovery that validates a checksum.)
+// next. Once a run of pieces has more combinations than are tried one by one, only some combinations are worth a
+// branch: all lines but one at their newest, all but one at their oldest, and a seeded sample. So a record that is read
+// whole costs its size, not the product of its pieces. (Jaaru, section 4: recovery that validates a checksum.)
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@ namespace blackout {
 class Pieces {
  public:
   static constexpr std::size_t kSamples = 8;
-  // So many combinations are explored exactly: a short loop over flags looks like a checksum, and must not be taken for one.
+  // So many combinations are explored exactly: a short loop over flags looks like a checksum, and must not be taken for
+  // one.
   static constexpr std::uint64_t kExact = 256;
 
   bool active() const { return active_; }

@@ -41,8 +41,8 @@ bool answered(int socket, int milliseconds) {
   return r > 0 && read(socket, &b, 1) == 1;
 }
 
-// A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that shows
-// no stack: frames and places are ours to find.
+// A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that
+// shows no stack: frames and places are ours to find.
 void setSanitizerOptions() {
   for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     const char* given = std::getenv(name);
@@ -266,8 +266,7 @@ RunResult ProcessRunner::resultOf(unsigned number) {
   result.queries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const blackout_query& q = c.queries[i];
-    result.queries.push_back(
-        {static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event});
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event});
   }
   result.steps = c.steps;
   result.used = c.used;

@@ -41,10 +41,10 @@ struct Query {
   std::uint32_t subject = 0;
   std::uint64_t mask = 0;
   // What follows says where it was made; two runs that agree on the above agree on it.
-  std::uint64_t site = 0;    // Site::id of the instruction; 0: unknown, or a system call
-  std::uint32_t group = 0;   // not 0: observed by one mem* call, or inside one blackout_checksum range
-  std::uint32_t where = 0;   // traced runs: WhereNo in the run's own trace
-  std::uint32_t event = 0;   // traced runs: the run's trace had this many slots when it was made
+  std::uint64_t site = 0;   // Site::id of the instruction; 0: unknown, or a system call
+  std::uint32_t group = 0;  // not 0: observed by one mem* call, or inside one blackout_checksum range
+  std::uint32_t where = 0;  // traced runs: WhereNo in the run's own trace
+  std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
   // Only what is asked: the node of the tree.
   bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
 };
@@ -64,8 +64,8 @@ struct Outcome {
   std::string text;
   std::string output;  // standard output and error, the first part
   bool outputCut = false;
-  std::uint64_t faultAddress = 0;      // of a signal that has one
-  std::vector<std::uint64_t> frames;   // where it ended, innermost first; empty: unknown
+  std::uint64_t faultAddress = 0;     // of a signal that has one
+  std::vector<std::uint64_t> frames;  // where it ended, innermost first; empty: unknown
   bool operator==(const Outcome&) const = default;
 };
 
@@ -92,8 +92,8 @@ struct RunRequest {
 enum : std::uint32_t {
   kUsedThreads = 1,
   kUsedProcesses = 2,
-  kUsedTime = 4,     // not pinned
-  kUsedRandom = 8,   // not pinned
+  kUsedTime = 4,       // not pinned
+  kUsedRandom = 8,     // not pinned
   kReadRecorded = 16,  // it read a file that the recording wrote
 };
 
@@ -101,9 +101,9 @@ struct RunResult {
   Outcome outcome;
   std::vector<Query> queries;
   std::uint64_t steps = 0;
-  std::uint32_t used = 0;      // kUsed* bits
+  std::uint32_t used = 0;          // kUsed* bits
   std::vector<std::string> notes;  // sentences for the user, such as which file it read
-  std::string tracePath;       // traced runs: the run's own trace, the runner's until the worker's next run
+  std::string tracePath;           // traced runs: the run's own trace, the runner's until the worker's next run
 };
 
 // Makes runs, several at a time: worker w of [0, workers()) has at most one.

@@ -34,8 +34,7 @@ Result<WorkerImage> WorkerImage::make(const fs::path& folder, const Baseline& ba
   std::error_code error;
   fs::create_directories(folder / "pools", error);
   // Folders of pools are there before any pool is made in them.
-  for (const std::string& p : baseline.watched().paths())
-    fs::create_directories(image.copyOf(p).parent_path(), error);
+  for (const std::string& p : baseline.watched().paths()) fs::create_directories(image.copyOf(p).parent_path(), error);
   if (error) return fail(fmt::format("{}: {}", folder.string(), error.message()), ExitCode::Inconclusive);
   image.files_.resize(baseline.index().files().count() + 1);
   if (auto ok = image.become({}); !ok) return tl::unexpected(ok.error());

@@ -27,7 +27,8 @@ inline void* lookUp() {
 }
 template <Name name, Name version>
 inline void* lookUpVersion() {
-  if (__builtin_expect(realFunction<name> == nullptr, 0)) realFunction<name> = dlvsym(RTLD_NEXT, name.text, version.text);
+  if (__builtin_expect(realFunction<name> == nullptr, 0))
+    realFunction<name> = dlvsym(RTLD_NEXT, name.text, version.text);
   return realFunction<name>;
 }
 

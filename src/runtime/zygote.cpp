@@ -372,7 +372,8 @@ void joinRun() {
 }
 
 void noteEnd(const void* frame) {
-  if (worker->frame_count == 0 && frame != nullptr && firstOfRun) keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
+  if (worker->frame_count == 0 && frame != nullptr && firstOfRun)
+    keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
 }
 
 void endRun(uint32_t how, const char* text, const void* frame) {

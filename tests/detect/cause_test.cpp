@@ -34,8 +34,7 @@ CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions op
   runs.flaky = flaky;
   options.program.command = {"/no/program"};
   NoStacks stacks;
-  auto result =
-      checkCrashes({ends, end, runs, watched, baseline, [] { return Result<void>(); }}, options, stacks);
+  auto result = checkCrashes({ends, end, runs, watched, baseline, [] { return Result<void>(); }}, options, stacks);
   EXPECT_TRUE(result) << result.error().sentence;
   return result ? std::move(*result) : CrashCheck{};
 }

@@ -1,5 +1,6 @@
-// A root that leads to a node, with one mistake by KIND: 0 none, 1 flush missing, 2 fence missing, 3 wrong order, 4 not atomic
-// (two words that must be equal), 5 wrong by itself. Started again it follows the root and divides by what it finds.
+// A root that leads to a node, with one mistake by KIND: 0 none, 1 flush missing, 2 fence missing, 3 wrong order, 4 not
+// atomic (two words that must be equal), 5 wrong by itself. Started again it follows the root and divides by what it
+// finds.
 #include <blackout/blackout.h>
 #include <immintrin.h>
 
