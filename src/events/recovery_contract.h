@@ -54,6 +54,9 @@ typedef struct blackout_plan {
   uint64_t size;
 } blackout_plan;
 
+/* In a query's group: it is a range of blackout_checksum, not one mem* call. */
+#define BLACKOUT_GROUP_CHECKSUM 0x80000000u
+
 #define BLACKOUT_QUERY_BYTES 0u
 #define BLACKOUT_QUERY_PATH 1u
 #define BLACKOUT_QUERY_OP 2u

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "events/recovery_contract.h"
 #include "explore/seeded.h"
 
 namespace blackout {
@@ -44,7 +45,8 @@ void Pieces::join(WatchedNo w, const UncertainLine& of, const std::vector<std::u
 }
 
 bool Pieces::allows(WatchedNo w, const std::vector<std::uint32_t>& versions) const {
-  if (!active_ || combinations_ <= kExact) return true;
+  bool declared = (group_ & BLACKOUT_GROUP_CHECKSUM) != 0;
+  if (!active_ || (declared ? lines_.size() <= kExactLines : combinations_ <= kExact)) return true;
   const Line& line = lines_[find(w)];
   auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
   if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;

@@ -21,7 +21,9 @@ class Pieces {
   static constexpr std::size_t kSamples = 8;
   // So many combinations are explored exactly: a short loop over flags looks like a checksum, and must not be taken for
   // one.
+  // Of a record that the program itself calls checksummed, two lines.
   static constexpr std::uint64_t kExact = 256;
+  static constexpr std::size_t kExactLines = 2;
 
   bool active() const { return active_; }
   void end() { active_ = false; }

@@ -243,7 +243,7 @@ BLACKOUT_EXPORT int blackout_op_ended(uint64_t n) { return askOperation(n, 2, BL
 BLACKOUT_EXPORT void blackout_checksum(const void* p, size_t size) {
   if (!recovering()) return;
   auto a = reinterpret_cast<uintptr_t>(p);
-  checksums[checksumCount % kMaxChecksums] = {a, a + size, newGroup()};
+  checksums[checksumCount % kMaxChecksums] = {a, a + size, newGroup() | BLACKOUT_GROUP_CHECKSUM};
   ++checksumCount;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "events/recovery_contract.h"
 #include "events/trace_writer.h"
 #include "explore/seeded.h"
 
@@ -124,7 +125,7 @@ class Machine {
         }
         case Does::Load:
         case Does::Group: {
-          auto bytes = load(i, i.does == Does::Group ? ++groups_ : 0);
+          auto bytes = load(i, i.does == Does::Group ? (++groups_ | BLACKOUT_GROUP_CHECKSUM) : 0);
           if (!bytes && i.value == 3) return end(Ending::Signalled, 7);
           last_ = bytes.value_or(4);
           break;

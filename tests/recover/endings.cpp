@@ -19,9 +19,8 @@
 // SPIN-NOT: shown:
 // SPIN: inconclusive
 // Output beyond what is kept, a process that stays, standard input: nothing is wrong with these.
-// RUN: for m in flood orphan input; do %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1 || { cat
-// %t.out; exit 1; }; done RUN: echo 12345 > %t.in && %blackout check --detect=none --recover-stdin %t.in --pm %t.img --
-// %t %t.img file
+// RUN: for m in flood orphan input; do %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1 || { cat %t.out; exit 1; }; done
+// RUN: echo 12345 > %t.in && %blackout check --detect=none --recover-stdin %t.in --pm %t.img -- %t %t.img file
 #include <assert.h>
 #include <blackout/blackout.h>
 #include <emmintrin.h>

@@ -2,11 +2,12 @@
 // writes, and leave the image of the next restart alone. `mode` is done by the restart only, and checked by itself.
 // RUN: %cxx -O1 -g -I%include %s -o %t && rm -f %t.img*
 // RUN: for m in map write alias fork grow shrink rename unlink system stdio private advice send registered; do \
-// RUN:   %blackout check --fail-on=perf --detect=none --pm %t.img --pm %t.img.new -- %t %t.img $m > %t.out 2>&1 || {
-// echo $m; cat %t.out; exit 1; }; done RUN: test ! -e %t.img && test ! -e %t.img.new Each is explored completely, and
-// every restart came through its mode. RUN: %blackout check --fail-on=perf --detect=none --pm %t.img -- %t %t.img map
-// 2>&1 | FileCheck %s CHECK: crashes at: {{ *}}[[# POINTS:]] points CHECK: SUMMARY: blackout: no findings; {{.*}}[[#
-// POINTS]] points explored
+// RUN:   %blackout check --fail-on=perf --detect=none --pm %t.img --pm %t.img.new -- %t %t.img $m > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; done
+// RUN: test ! -e %t.img && test ! -e %t.img.new
+// Each is explored completely, and every restart came through its mode.
+// RUN: %blackout check --fail-on=perf --detect=none --pm %t.img -- %t %t.img map 2>&1 | FileCheck %s
+// CHECK: crashes at: {{ *}}[[# POINTS:]] points
+// CHECK: SUMMARY: blackout: no findings; {{.*}}[[# POINTS]] points explored
 #include <blackout/blackout.h>
 #include <emmintrin.h>
 #include <fcntl.h>

@@ -1,10 +1,12 @@
-// Reads whose length depends on what is read, and loops over flags: what a restart can tell apart is explored, and a
-// text that survived by half is seen by every function that reads texts. Each mode fails on one state only. RUN: %cxx
-// -O1 -g -fno-builtin -I%include %s -o %t && rm -rf %t.img %t.dir && mkdir %t.dir && cd %t.dir
+// Reads whose length depends on what is read, and loops over flags: what a restart can tell apart is explored, and a text
+// that survived by half is seen by every function that reads texts. Each mode fails on one state only.
+// RUN: %cxx -O1 -g -fno-builtin -I%include %s -o %t && rm -rf %t.img %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: for m in strlen strnlen strcmp strncmp strdup strcpy strncpy strcat strchr memchr memcmp flags pair; do \
-// RUN:   not %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1 || { echo $m; cat %t.out; exit 1;
-// }; \ RUN:   FileCheck %s < %t.out || { echo $m; exit 1; }; done CHECK-NOT: inconclusive CHECK: exits with 5 CHECK:
-// SUMMARY: blackout: 1 shown
+// RUN:   not %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; \
+// RUN:   FileCheck %s < %t.out || { echo $m; exit 1; }; done
+// CHECK-NOT: inconclusive
+// CHECK: exits with 5
+// CHECK: SUMMARY: blackout: 1 shown
 #include <blackout/blackout.h>
 #include <emmintrin.h>
 #include <fcntl.h>
