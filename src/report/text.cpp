@@ -136,8 +136,13 @@ class TextReport {
       line(trimmed(fmt::format("    {} {:>5} | {}", here ? paint("1", ">") : " ", e.number, e.text)));
       if (here && !e.mark.empty()) line(fmt::format("            | {}", paint("1;32", e.mark)));
     }
-    for (const std::vector<Frame>& other : p.alsoFrom)
-      if (!other.empty()) line("      or, merged with it by the optimiser: " + described(other.front()));
+    // A fence that was merged has every instruction between the two among its sources: a few say enough.
+    constexpr std::size_t kMerged = 2;
+    for (std::size_t i = 0; i < std::min(p.alsoFrom.size(), kMerged); ++i)
+      if (!p.alsoFrom[i].empty())
+        line("      or, merged with it by the optimiser: " + described(p.alsoFrom[i].front()));
+    if (p.alsoFrom.size() > kMerged)
+      line(fmt::format("      ... and {} places more that were merged with it", p.alsoFrom.size() - kMerged));
     stack(p.stack, p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
     line("");
   }
