@@ -17,7 +17,7 @@
 #include "detect/intact.h"
 #include "detect/site_places.h"
 #include "explore/launch.h"
-#include "findings/crash_trace.h"
+#include "explore/crash_trace.h"
 #include "findings/numbers.h"
 
 namespace blackout {

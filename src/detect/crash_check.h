@@ -11,11 +11,11 @@
 
 #include "detect/oracle.h"
 #include "detect/point_choice.h"
+#include "detect/stacks.h"
 #include "explore/explorer.h"
 #include "explore/process_runner.h"
 #include "findings/replay_file.h"
 #include "findings/report.h"
-#include "findings/stacks.h"
 
 namespace blackout {
 

@@ -4,7 +4,7 @@
 
 #include "detect/cause_naming.h"
 #include "detect/intact.h"
-#include "findings/stacks.h"
+#include "detect/stacks.h"
 
 namespace blackout {
 

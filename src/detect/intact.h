@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "detect/stacks.h"
 #include "explore/run.h"
 #include "explore/watched.h"
-#include "findings/stacks.h"
 
 namespace blackout {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/error.h"
+#include "events/pool_pattern.h"
 #include "events/trace_writer.h"
 
 namespace blackout {
@@ -34,13 +35,6 @@ class PrivateFolder {
   int lock_ = -1;  // held while it is in use
 };
 
-// What the runtime matches paths against: an absolute path, a folder (with / at the end) or a glob. A
-// path through symbolic links stands there both ways.
-struct PoolPattern {
-  std::string text;
-  bool glob = false;
-  auto operator<=>(const PoolPattern&) const = default;
-};
 Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string>& pm);
 
 // Copies every file that the patterns match to `shadow` + its path, and begins the trace with it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "events/error.h"
+#include "events/outcome.h"
 #include "events/trace.h"
 #include "model/crash_state.h"
 
@@ -47,26 +48,6 @@ struct Query {
   std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
   // Only what is asked: the node of the tree.
   bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
-};
-
-enum class Ending : std::uint8_t {
-  Exited,       // code: exit status
-  Signalled,    // code: the signal
-  Hung,         // more steps than the limit
-  Expectation,  // blackout_expect() did not hold; text: its words
-  TimedOut,     // the wall clock's guard: nothing can be said
-  Broken,       // the run could not be made or followed; text: why
-};
-
-struct Outcome {
-  Ending ending = Ending::Exited;
-  int code = 0;
-  std::string text;
-  std::string output;  // standard output and error, the first part
-  bool outputCut = false;
-  std::uint64_t faultAddress = 0;     // of a signal that has one
-  std::vector<std::uint64_t> frames;  // where it ended, innermost first; empty: unknown
-  bool operator==(const Outcome&) const = default;
 };
 
 // A pool file as a crash left it. Numbers are those of the program's trace; a file that a recovery made itself has

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "explore/private_pools.h"
-#include "explore/run.h"
+#include "events/outcome.h"
+#include "events/pool_pattern.h"
 #include "findings/finding.h"
 
 namespace blackout {

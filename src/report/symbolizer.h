@@ -9,7 +9,7 @@
 
 #include "events/trace.h"
 #include "findings/report.h"
-#include "findings/stacks.h"
+#include "detect/stacks.h"
 
 namespace blackout {
 

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "explore/watched.h"
-#include "findings/crash_trace.h"
+#include "explore/crash_trace.h"
 #include "tiny_program.h"
 
 namespace blackout {

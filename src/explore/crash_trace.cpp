@@ -1,4 +1,4 @@
-#include "findings/crash_trace.h"
+#include "explore/crash_trace.h"
 
 #include <map>
 

@@ -1,0 +1,31 @@
+// How a recovery run ended, as the runtime and its worker say (recovery_contract.h), as a plain value: what explorers
+// compare, oracles judge and replay files keep.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace blackout {
+
+enum class Ending : std::uint8_t {
+  Exited,       // code: exit status
+  Signalled,    // code: the signal
+  Hung,         // more steps than the limit
+  Expectation,  // blackout_expect() did not hold; text: its words
+  TimedOut,     // the wall clock's guard: nothing can be said
+  Broken,       // the run could not be made or followed; text: why
+};
+
+struct Outcome {
+  Ending ending = Ending::Exited;
+  int code = 0;
+  std::string text;
+  std::string output;  // standard output and error, the first part
+  bool outputCut = false;
+  std::uint64_t faultAddress = 0;     // of a signal that has one
+  std::vector<std::uint64_t> frames;  // where it ended, innermost first; empty: unknown
+  bool operator==(const Outcome&) const = default;
+};
+
+}  // namespace blackout
