@@ -34,6 +34,7 @@ bool firstOfRun = true;
 namespace {
 
 char folderText[4096];
+long workerProcess = 0;
 char tracePath[4200];
 char shadowPath[4200];
 char optionsText[20000];
@@ -184,6 +185,8 @@ void beginRun(int socket, int output) {
   syscall(SYS_close, socket);
   syscall(SYS_close, output);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The worker may have gone before that.
+  if (syscall(SYS_getppid) != workerProcess) syscall(SYS_exit_group, 1);
   syscall(SYS_setpgid, 0, 0);  // a signal to its group is not for the worker
   // A file is opened by each run: a descriptor's position would be shared.
   if (options.input != nullptr) {
@@ -281,6 +284,7 @@ bool waitForRun(pid_t run, int socket, int output) {
 void beWorker(int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  workerProcess = syscall(SYS_getpid);
   mapControl();
   mapSeen();
   snprintf(tracePath, sizeof tracePath, "%s/trace", workerFolder);

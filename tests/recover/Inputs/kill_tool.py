@@ -34,7 +34,7 @@ if tool.poll() is not None:
     sys.exit("the command ended before it could be killed")
 tool.send_signal(signal.SIGKILL)
 tool.wait()
-deadline = time.time() + 10
+deadline = time.time() + 30
 while processes() and time.time() < deadline:
     time.sleep(0.05)
 if processes():
