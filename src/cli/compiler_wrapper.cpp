@@ -49,6 +49,7 @@ Takes every argument of clang, and these of its own:
   --blackout-off              plain clang: no pass, no runtime, no definition of __BLACKOUT__
   --blackout-no-loads         leave loads alone: faster, enough for durability and performance findings
   --blackout-events=KIND,...  record more: lock, call, branch, alloc
+  --blackout-no-bitcode       keep no bitcode for `blackout infer` in the object file: smaller files
 
 The same words may stand in BLACKOUT_WRAPPER_OPTIONS, separated by spaces. %s names another
 compiler than %s. The pass, the runtime and the header are found from the place
@@ -126,6 +127,7 @@ void expand(const std::string& word, Words& out, std::vector<fs::path>& open) {
 struct Choice {
   bool off = false;
   bool loads = true;
+  bool bitcode = true;
   std::string events;
 };
 
@@ -244,6 +246,8 @@ bool takeOwnOption(const std::string& word, Choice& choice) {
     choice.off = true;
   } else if (word == "--blackout-no-loads") {
     choice.loads = false;
+  } else if (word == "--blackout-no-bitcode") {
+    choice.bitcode = false;
   } else if (startsWith(word, kEvents)) {
     std::string kinds = word.substr(kEvents.size());
     for (size_t begin = 0; begin <= kinds.size();) {
@@ -292,10 +296,13 @@ Words additions(const Choice& choice, const Plan& plan, const Parts& parts) {
   // By -Xclang and not by -mllvm alone, which the assembler would see too, and it knows no plugins.
   const auto addPassOption = [&](const std::string& option) { add({"-Xclang", "-mllvm", "-Xclang", option}); };
   if (!choice.loads) addPassOption("-blackout-loads=0");
+  if (!choice.bitcode) addPassOption("-blackout-bitcode=0");
   if (!choice.events.empty()) addPassOption("-blackout-events=" + choice.events);
   // -idirafter, so that our folder (it may be /usr/include) shadows nothing and #include_next works.
   add({"-D__BLACKOUT__=1", "-idirafter", parts.include.string()});
   if (!plan.debugInfo) add({"-g"});
+  // Every type that is used, not only those whose constructor is compiled here: field keys need the members.
+  add({"-fstandalone-debug"});
   // The runtime takes a stack at every recorded event: it walks frame pointers.
   add({"-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer"});
   if (plan.links && !plan.onlyHeaders) {

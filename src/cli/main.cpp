@@ -60,7 +60,7 @@ std::string explainExtra(const Declared& declared, const Subcommand& subcommand,
     return guess.empty() ? fmt::format("unknown option {}; see 'blackout help {}'", name, subcommand.name)
                          : fmt::format("unknown option {}; did you mean {}?", name, guess);
   }
-  if (subcommand.synopsis.find(" -- ") != std::string::npos)
+  if (subcommand.synopsis.find("-- PROGRAM") != std::string::npos)
     return fmt::format("'{}' is no option; put -- before the program: blackout {} ... -- {}", extra, subcommand.name,
                        extra);
   return fmt::format("unexpected argument '{}'; see 'blackout help {}'", extra, subcommand.name);
@@ -76,7 +76,7 @@ int runSubcommand(const Subcommand& subcommand, std::vector<std::string> words) 
     words.resize(i);
     break;
   }
-  bool takesProgram = subcommand.synopsis.find(" -- ") != std::string::npos;
+  bool takesProgram = subcommand.synopsis.find("-- PROGRAM") != std::string::npos;
   if (program.given && !takesProgram)
     return usage(who, fmt::format("takes no program behind --; see '{} --help'", who));
 

@@ -53,6 +53,24 @@ typedef struct blackout_site {
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
 
+/* Kept bitcode. Each translation unit leaves one record in the section `blackout_bitcode` of its object file: LLVM
+ * bitcode prepared for analysis (src/pass/prepare.h says how). The section travels through archives and links; a program
+ * file has the records of all its units one after another, each aligned to 8 bytes, with zeros between them. A record is
+ * this header, the source file's name, and the bitcode packed by zstd. */
+#define BLACKOUT_BITCODE_SECTION "blackout_bitcode"
+#define BLACKOUT_BITCODE_MAGIC "BLKOUTBC"
+#define BLACKOUT_BITCODE_VERSION 1u
+typedef struct blackout_bitcode {
+  char magic[8];      /* BLACKOUT_BITCODE_MAGIC */
+  uint32_t version;   /* BLACKOUT_BITCODE_VERSION: of the preparation and its metadata */
+  uint32_t llvm;      /* LLVM's major version */
+  uint64_t packed;    /* bytes behind the name */
+  uint64_t unpacked;  /* bytes when unpacked */
+  uint64_t checksum;  /* XXH3 (64 bits) of the packed bytes */
+  uint32_t name_size; /* of the name that follows, without a zero */
+  uint32_t reserved;
+} blackout_bitcode;
+
 /* One per program file, written by the runtime, read by the inline checks: an access through p
  * may be PM if p - base <= size (p may stand at the end of an object). Both are 0 outside a
  * recording, so nothing is ever called. */

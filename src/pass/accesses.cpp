@@ -1,9 +1,12 @@
 #include "pass/accesses.h"
 
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/Module.h"
 #include "pass/assembly.h"
-#include "pass/lanes.h"
+#include "pass/lane_access.h"
 
 using namespace llvm;
 
@@ -18,6 +21,25 @@ SiteClass classOf(blackout_site_kind kind) {
 #undef BLACKOUT_SITE
   }
   llvm_unreachable("a kind that is not in the table");
+}
+
+static bool objectCannotBePm(const Value* object) {
+  if (isa<AllocaInst>(object) || isa<Function>(object)) return true;
+  if (const auto* argument = dyn_cast<Argument>(object))
+    return argument->hasPassPointeeByValueCopyAttr() || argument->hasSwiftErrorAttr();
+  if (const auto* global = dyn_cast<GlobalVariable>(object)) return global->isThreadLocal() || global->isConstant();
+  if (const auto* call = dyn_cast<IntrinsicInst>(object))
+    return call->getIntrinsicID() == Intrinsic::threadlocal_address;
+  return false;
+}
+
+bool cannotBePm(const Value* pointer) {
+  // Accesses of other address spaces (fs:, gs:) are relative to a segment.
+  if (pointer->getType()->getPointerAddressSpace() != 0) return true;
+  // Through phis and selects: a loop over an array on the stack.
+  SmallVector<const Value*, 4> objects;
+  getUnderlyingObjects(pointer, objects, nullptr, 0);
+  return all_of(objects, objectCannotBePm);
 }
 
 bool isLockedStore(const StoreInst& s) {

@@ -28,6 +28,10 @@ std::vector<Access> accessesOf(const llvm::Instruction& i, const llvm::DataLayou
 // The flush or fence that an intrinsic is.
 std::optional<blackout_site_kind> persistKind(const llvm::IntrinsicInst& i);
 
+// True if an access through the pointer can't be PM, whatever the run: the stack, thread-local
+// variables, constants.
+bool cannotBePm(const llvm::Value* pointer);
+
 // A store that x86 makes with xchg or cmpxchg16b: a locked instruction.
 bool isLockedStore(const llvm::StoreInst& s);
 

@@ -32,14 +32,13 @@ void Calls::plan(CallBase& c, Plan& work) {
     work.push_back([this, &c] {
       IRBuilder<> b(&c);
       hooks_.call(b, "__blackout_call", hooks_.voidTy,
-                  {c.getCalledOperand(), sites_.row(c, BLACKOUT_SITE_Call, 0, false, nullptr)},
-                  Hooks::Registers::AsInC);
+                  {c.getCalledOperand(), sites_.row(c, BLACKOUT_SITE_Call, 0, false)}, Hooks::Registers::AsInC);
     });
 }
 
 void Calls::redirect(CallBase& c, StringRef hook, blackout_site_kind kind) {
   IRBuilder<> b(&c);
-  SmallVector<Value*, 8> args{sites_.row(c, kind, 0, false, nullptr)};
+  SmallVector<Value*, 8> args{sites_.row(c, kind, 0, false)};
   SmallVector<Type*, 8> types{hooks_.ptr};
   FunctionType* old = c.getFunctionType();
   types.append(old->param_begin(), old->param_end());
@@ -75,7 +74,7 @@ void Calls::planLock(CallBase& c, StringRef name, Plan& work) {
                     .Default(false);
   if ((!lock && !unlock && !tries) || c.arg_size() == 0 || (tries && !c.getType()->isIntegerTy())) return;
   work.push_back([this, &c, unlock, tries] {
-    GlobalVariable* site = sites_.row(c, unlock ? BLACKOUT_SITE_Unlock : BLACKOUT_SITE_Lock, 0, false, nullptr);
+    GlobalVariable* site = sites_.row(c, unlock ? BLACKOUT_SITE_Unlock : BLACKOUT_SITE_Lock, 0, false);
     auto event = [&](IRBuilder<>& b) {
       hooks_.call(b, unlock ? "__blackout_unlock" : "__blackout_lock", hooks_.voidTy, {c.getArgOperand(0), site},
                   Hooks::Registers::AsInC);
@@ -112,14 +111,14 @@ void Calls::planAllocation(CallBase& c, StringRef name, Plan& work) {
       b.SetCurrentDebugLocation(c.getDebugLoc());
       Value* size = sizeArgument == 10 ? b.CreateMul(c.getArgOperand(0), c.getArgOperand(1))
                                        : c.getArgOperand(static_cast<unsigned>(sizeArgument));
-      hooks_.call(b, "__blackout_alloc", hooks_.voidTy,
-                  {&c, size, sites_.row(c, BLACKOUT_SITE_Alloc, 0, false, nullptr)}, Hooks::Registers::AsInC);
+      hooks_.call(b, "__blackout_alloc", hooks_.voidTy, {&c, size, sites_.row(c, BLACKOUT_SITE_Alloc, 0, false)},
+                  Hooks::Registers::AsInC);
     });
   } else if (release && c.arg_size() > 0) {
     work.push_back([this, &c] {
       IRBuilder<> b(&c);
       hooks_.call(b, "__blackout_free", hooks_.voidTy,
-                  {c.getArgOperand(0), sites_.row(c, BLACKOUT_SITE_Free, 0, false, nullptr)}, Hooks::Registers::AsInC);
+                  {c.getArgOperand(0), sites_.row(c, BLACKOUT_SITE_Free, 0, false)}, Hooks::Registers::AsInC);
     });
   }
 }

@@ -1,6 +1,5 @@
 #include "pass/checks.h"
 
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IRBuilder.h"
@@ -11,25 +10,6 @@
 using namespace llvm;
 
 namespace blackout {
-
-static bool objectCannotBePm(const Value* object) {
-  if (isa<AllocaInst>(object) || isa<Function>(object)) return true;
-  if (const auto* argument = dyn_cast<Argument>(object))
-    return argument->hasPassPointeeByValueCopyAttr() || argument->hasSwiftErrorAttr();
-  if (const auto* global = dyn_cast<GlobalVariable>(object)) return global->isThreadLocal() || global->isConstant();
-  if (const auto* call = dyn_cast<IntrinsicInst>(object))
-    return call->getIntrinsicID() == Intrinsic::threadlocal_address;
-  return false;
-}
-
-bool cannotBePm(const Value* pointer) {
-  // Accesses of other address spaces (fs:, gs:) are relative to a segment.
-  if (pointer->getType()->getPointerAddressSpace() != 0) return true;
-  // Through phis and selects: a loop over an array on the stack.
-  SmallVector<const Value*, 4> objects;
-  getUnderlyingObjects(pointer, objects, nullptr, 0);
-  return all_of(objects, objectCannotBePm);
-}
 
 bool mayMapMemory(const Instruction& i) {
   const auto* call = dyn_cast<CallBase>(&i);

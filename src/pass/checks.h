@@ -16,10 +16,6 @@ namespace blackout {
 
 enum class Window { Stores, Loads };
 
-// True if an access through the pointer can't be PM, whatever the run: the stack, thread-local
-// variables, constants.
-bool cannotBePm(const llvm::Value* pointer);
-
 class Checks {
  public:
   Checks(llvm::Function& f, llvm::GlobalVariable* module);

@@ -1,39 +1,79 @@
 #include "pass/fields.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
-#include "llvm/Demangle/Demangle.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/DebugProgramInstruction.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
 namespace blackout {
 
-namespace {
-
-bool isStruct(const DIType* t) {
-  const auto* c = dyn_cast_or_null<DICompositeType>(t);
-  return c != nullptr && (c->getTag() == dwarf::DW_TAG_structure_type || c->getTag() == dwarf::DW_TAG_class_type);
-}
-
-// Through typedefs and qualifiers, and through `pointers` pointers or references.
-const DIType* strip(const DIType* t, int pointers = 0) {
+const DIType* strip(const DIType* t) {
   while (const auto* derived = dyn_cast_or_null<DIDerivedType>(t)) {
-    bool points = derived->getTag() == dwarf::DW_TAG_pointer_type ||
-                  derived->getTag() == dwarf::DW_TAG_reference_type ||
-                  derived->getTag() == dwarf::DW_TAG_rvalue_reference_type;
-    if (points && pointers-- == 0) break;
-    t = derived->getBaseType();
+    switch (derived->getTag()) {
+      case dwarf::DW_TAG_typedef:
+      case dwarf::DW_TAG_const_type:
+      case dwarf::DW_TAG_volatile_type:
+      case dwarf::DW_TAG_restrict_type:
+      case dwarf::DW_TAG_atomic_type:
+      case dwarf::DW_TAG_immutable_type:
+      case dwarf::DW_TAG_template_alias:
+        t = derived->getBaseType();
+        continue;
+      default:
+        return t;
+    }
   }
   return t;
 }
+
+const DICompositeType* asStruct(const DIType* t) {
+  const auto* c = dyn_cast_or_null<DICompositeType>(strip(t));
+  if (c == nullptr) return nullptr;
+  switch (c->getTag()) {
+    case dwarf::DW_TAG_structure_type:
+    case dwarf::DW_TAG_class_type:
+    case dwarf::DW_TAG_union_type:
+      return c;
+    default:
+      return nullptr;
+  }
+}
+
+bool isPointer(const DIType* t) {
+  const auto* derived = dyn_cast_or_null<DIDerivedType>(strip(t));
+  if (derived == nullptr) return false;
+  switch (derived->getTag()) {
+    case dwarf::DW_TAG_pointer_type:
+    case dwarf::DW_TAG_reference_type:
+    case dwarf::DW_TAG_rvalue_reference_type:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const DIType* pointeeOf(const DIType* t) {
+  return isPointer(t) ? strip(cast<DIDerivedType>(strip(t))->getBaseType()) : nullptr;
+}
+
+std::uint64_t bytesOf(const DIType* t) {
+  t = strip(t);
+  return t == nullptr ? 0 : (t->getSizeInBits() + 7) / 8;
+}
+
+namespace {
+
+const DICompositeType* asArray(const DIType* t) {
+  const auto* c = dyn_cast_or_null<DICompositeType>(strip(t));
+  return c != nullptr && c->getTag() == dwarf::DW_TAG_array_type ? c : nullptr;
+}
+
+bool isUnion(const DICompositeType& t) { return t.getTag() == dwarf::DW_TAG_union_type; }
 
 // "std::pair<int, A<int> >::first" without what is in angle brackets.
 std::string withoutTemplateArguments(StringRef name) {
@@ -47,6 +87,7 @@ std::string withoutTemplateArguments(StringRef name) {
   return out;
 }
 
+// As IR names its types.
 std::string withScopes(const DIType& type, StringRef name) {
   std::string result = name.str();
   for (const DIScope* s = type.getScope(); s != nullptr && !isa<DIFile>(s) && !isa<DICompileUnit>(s);
@@ -59,227 +100,280 @@ std::string withScopes(const DIType& type, StringRef name) {
   return result;
 }
 
+bool isOfLibrary(const DICompositeType& type) {
+  StringRef outermost;
+  for (const DIScope* s = type.getScope(); s != nullptr && !isa<DIFile>(s) && !isa<DICompileUnit>(s); s = s->getScope())
+    outermost = isa<DINamespace>(s) ? s->getName() : StringRef("::");
+  return outermost == "std" || outermost == "__gnu_cxx";
+}
+
+// A member that takes up bytes of its object.
+struct Part {
+  const DIDerivedType* member;
+  bool base, bitField;
+  std::int64_t begin, end;  // bytes
+};
+
+// Those that have some of the bytes [low, high).
+std::vector<Part> partsAt(const DICompositeType& type, std::int64_t low, std::int64_t high) {
+  std::vector<Part> parts;
+  for (const DINode* element : type.getElements()) {
+    const auto* member = dyn_cast_or_null<DIDerivedType>(element);
+    if (member == nullptr || member->isStaticMember()) continue;
+    bool base = member->getTag() == dwarf::DW_TAG_inheritance;
+    if (member->getTag() != dwarf::DW_TAG_member && !base) continue;
+    if (base && (member->getFlags() & DINode::FlagVirtual) == DINode::FlagVirtual) continue;  // has no fixed place
+    std::uint64_t bits = member->getSizeInBits() != 0 ? member->getSizeInBits() : bytesOf(member->getBaseType()) * 8;
+    Part p{member, base, member->isBitField(), static_cast<std::int64_t>(member->getOffsetInBits() / 8),
+           static_cast<std::int64_t>((member->getOffsetInBits() + bits + 7) / 8)};
+    // The array at the end of a struct may be as long as it likes.
+    if (p.begin == p.end && !base && asArray(member->getBaseType()) != nullptr) p.end = INT64_MAX;
+    if (p.begin < high && p.end > low) parts.push_back(p);
+  }
+  // A derived class puts its members into its base's tail padding: what a base only pads is not the base's.
+  if (parts.size() > 1)
+    parts.erase(std::remove_if(parts.begin(), parts.end(),
+                               [&](const Part& p) {
+                                 if (!p.base) return false;
+                                 const DICompositeType* t = asStruct(p.member->getBaseType());
+                                 return t != nullptr && !t->isForwardDecl() &&
+                                        partsAt(*t, low - p.begin, high - p.begin).empty();
+                               }),
+                parts.end());
+  return parts;
+}
+
+// The names of what stands at the bytes of an anonymous union, of all its alternatives.
+void collectNames(const DICompositeType& type, std::int64_t low, std::int64_t high, std::vector<std::string>& names) {
+  for (const Part& p : partsAt(type, low, high)) {
+    if (!p.member->getName().empty()) {
+      names.push_back(p.member->getName().str());
+    } else if (const DICompositeType* inner = asStruct(p.member->getBaseType())) {
+      collectNames(*inner, std::max(low, p.begin) - p.begin, std::min(high, p.end) - p.begin, names);
+    }
+  }
+}
+
 }  // namespace
 
 Fields::Fields(const Module& m) : module_(m) {
   DebugInfoFinder finder;
   finder.processModule(m);
-  auto add = [](Types& types, StringRef name, const DICompositeType* type) {
-    if (name.empty()) return;
-    auto [it, fresh] = types.try_emplace(name, type);
-    if (!fresh && it->second != type) it->second = nullptr;
-  };
-  auto addNamed = [&](StringRef name, const DICompositeType* type) {
-    std::string full = withScopes(*type, name);
-    add(types_, full, type);
-    add(irNames_, withoutTemplateArguments(full), type);
-  };
+  // Also those of which only variables and members tell.
   for (const DIType* t : finder.types()) {
-    if (t->getTag() == dwarf::DW_TAG_typedef) {
-      const auto* type = dyn_cast_or_null<DICompositeType>(cast<DIDerivedType>(t)->getBaseType());
-      if (!isStruct(type) || !type->getName().empty() || !typedefs_.try_emplace(type, t->getName().str()).second)
-        continue;
-      addNamed(t->getName(), type);
-    }
-    if (!isStruct(t) || t->isForwardDecl()) continue;
-    const auto* type = cast<DICompositeType>(t);
-    add(types_, type->getIdentifier(), type);
-    if (type->getName().empty())
-      anonymous_.push_back(type);
-    else
-      addNamed(type->getName(), type);
+    if (t->getTag() != dwarf::DW_TAG_typedef) continue;
+    const auto* type = dyn_cast_or_null<DICompositeType>(cast<DIDerivedType>(t)->getBaseType());
+    if (type != nullptr && asStruct(type) != nullptr && type->getName().empty())
+      typedefs_.try_emplace(type, t->getName().str());
   }
+  for (const DIType* t : finder.types()) {
+    const DICompositeType* type = asStruct(t);
+    if (type == nullptr || type != t || type->isForwardDecl()) continue;
+    StringRef name = type->getName();
+    if (auto found = typedefs_.find(type); found != typedefs_.end()) name = found->second;
+    if (!name.empty()) byIrName_[withoutTemplateArguments(withScopes(*type, name))].push_back(type);
+  }
+}
+
+bool Fields::isUnnamed(const DICompositeType& type) const {
+  return type.getName().empty() && typedefs_.count(&type) == 0;
 }
 
 std::string Fields::nameOf(const DICompositeType& type) const {
-  if (!type.getName().empty()) return type.getName().str();
-  auto found = typedefs_.find(&type);
-  return found == typedefs_.end() ? "?" : found->second;
-}
-
-// The innermost named member that holds the bytes; members of base classes are named by the base,
-// those of anonymous structs by the struct around.
-std::string Fields::memberAt(const DICompositeType& type, std::uint64_t offset, std::uint64_t size) const {
-  std::uint64_t last = offset + std::max<std::uint64_t>(size, 1);
-  for (const DINode* element : type.getElements()) {
-    const auto* member = dyn_cast<DIDerivedType>(element);
-    if (member == nullptr || !member->isBitField()) continue;
-    if (offset * 8 < member->getOffsetInBits() + member->getSizeInBits() && member->getOffsetInBits() < last * 8)
-      return "";
-  }
-  for (const DINode* element : type.getElements()) {
-    const auto* member = dyn_cast<DIDerivedType>(element);
-    if (member == nullptr || member->isStaticMember() || member->isBitField()) continue;
-    bool base = member->getTag() == dwarf::DW_TAG_inheritance;
-    if (member->getTag() != dwarf::DW_TAG_member && !base) continue;
-    std::uint64_t begin = member->getOffsetInBits() / 8;
-    const DIType* inner = strip(member->getBaseType());
-    std::uint64_t bytes = member->getSizeInBits() / 8;
-    if (bytes == 0 && inner != nullptr) bytes = inner->getSizeInBits() / 8;
-    // Derived members may lie in a base's tail padding, and behind an empty base.
-    if (offset < begin || offset >= begin + std::max<std::uint64_t>(bytes, base ? 0 : 1)) continue;
-    // A field of one element of an array, or the array.
-    std::uint64_t within = offset - begin;
-    if (const auto* array = dyn_cast_or_null<DICompositeType>(inner);
-        array != nullptr && array->getTag() == dwarf::DW_TAG_array_type) {
-      const DIType* item = strip(array->getBaseType());
-      if (isStruct(item) && item->getSizeInBits() >= 8) {
-        within %= item->getSizeInBits() / 8;
-        inner = item;
-      }
-    }
-    if (isStruct(inner)) {
-      std::string deeper = memberAt(*cast<DICompositeType>(inner), within, size);
-      bool unnamed = member->getName().empty() && !base;
-      if (unnamed) return deeper.empty() ? "" : nameOf(type) + deeper.substr(deeper.find('.'));
-      if (!deeper.empty()) return deeper;
-    }
-    if (base) continue;
-    if (member->getName().empty() || (bytes != 0 && last > begin + bytes)) return "";
-    return nameOf(type) + "." + member->getName().str();
-  }
-  return "";
-}
-
-const DICompositeType* Fields::byTbaaName(StringRef name) const {
-  if (auto found = types_.find(name); found != types_.end()) return found->second;
-  // Types of anonymous namespaces have no identifier in debug info.
-  std::string readable = demangle(name);
-  StringRef plain(readable);
-  if (!plain.consume_front("typeinfo name for ")) return nullptr;
-  auto found = types_.find(plain);
-  return found == types_.end() ? nullptr : found->second;
-}
-
-std::string Fields::nameOf(const TbaaMember& member, std::uint64_t size) const {
-  const DICompositeType* type = member.structure.empty() ? nullptr : byTbaaName(member.structure);
-  return type == nullptr ? "" : memberAt(*type, member.offset, size);
-}
-
-// The struct of a struct-path TBAA tag: (base type, access type, offset).
-const DICompositeType* Fields::byTbaa(const Instruction& i, std::uint64_t& offset) const {
-  const MDNode* tag = i.getMetadata(LLVMContext::MD_tbaa);
-  if (tag == nullptr || tag->getNumOperands() < 3) return nullptr;
-  const auto* base = dyn_cast_or_null<MDNode>(tag->getOperand(0));
-  const auto* at = mdconst::dyn_extract_or_null<ConstantInt>(tag->getOperand(2));
-  if (base == nullptr || base == tag->getOperand(1) || base->getNumOperands() == 0 || at == nullptr) return nullptr;
-  const auto* name = dyn_cast_or_null<MDString>(base->getOperand(0));
-  if (name == nullptr) return nullptr;
-  offset = at->getZExtValue();
-  if (!name->getString().empty()) return byTbaaName(name->getString());
-  // C's anonymous structs have no name here: the one whose members stand at the same offsets.
-  std::vector<std::uint64_t> offsets;
-  for (unsigned n = 2; n < base->getNumOperands(); n += 2)
-    if (const auto* o = mdconst::dyn_extract_or_null<ConstantInt>(base->getOperand(n)))
-      offsets.push_back(o->getZExtValue());
-  const DICompositeType* result = nullptr;
-  for (const DICompositeType* type : anonymous_) {
-    std::vector<std::uint64_t> own;
-    for (const DINode* element : type->getElements())
-      if (const auto* member = dyn_cast<DIDerivedType>(element);
-          member != nullptr && member->getTag() == dwarf::DW_TAG_member)
-        own.push_back(member->getOffsetInBits() / 8);
-    if (own != offsets) continue;
-    if (result != nullptr) return nullptr;
-    result = type;
-  }
-  return result;
-}
-
-// The struct that a variable points to which holds the pointer: at -O0 the pointer is loaded from the
-// variable's slot, later it is the variable's value.
-const DICompositeType* Fields::byVariable(const Value* pointer) const {
-  SmallVector<const DILocalVariable*, 4> variables;
-  auto* value = const_cast<Value*>(pointer);
-  if (const auto* load = dyn_cast<LoadInst>(pointer))
-    if (auto* slot = dyn_cast<AllocaInst>(const_cast<Value*>(load->getPointerOperand()))) {
-      for (DbgVariableRecord* r : findDVRDeclares(slot)) variables.push_back(r->getVariable());
-      for (DbgDeclareInst* d : findDbgDeclares(slot)) variables.push_back(d->getVariable());
-    }
-  SmallVector<DbgValueInst*, 4> values;
-  SmallVector<DbgVariableRecord*, 4> records;
-  findDbgValues(values, value, &records);
-  for (DbgVariableRecord* r : records)
-    if (r->getExpression()->getNumElements() == 0) variables.push_back(r->getVariable());
-  for (DbgValueInst* v : values)
-    if (v->getExpression()->getNumElements() == 0) variables.push_back(v->getVariable());
-  const DICompositeType* result = nullptr;
-  for (const DILocalVariable* v : variables) {
-    const auto* type = dyn_cast_or_null<DICompositeType>(strip(v->getType(), 1));
-    if (!isStruct(type) || type == result) continue;
-    if (result != nullptr) return nullptr;  // a cast: which one it is can't be told
-    result = type;
-  }
-  return result;
-}
-
-// A type of IR by its name: "T.123" is another type of the same name, or another instance of a template,
-// "T.base" is T without its tail padding.
-const DICompositeType* Fields::byIrType(const StructType& type, const Value* pointer) const {
-  if (!type.hasName()) return nullptr;
   StringRef name = type.getName();
-  if (!name.consume_front("struct.") && !name.consume_front("class.")) return nullptr;
+  if (auto found = typedefs_.find(&type); name.empty() && found != typedefs_.end()) name = found->second;
+  std::string result = name.empty() ? "?" : name.str();
+  for (const DIScope* s = type.getScope(); s != nullptr && !isa<DIFile>(s) && !isa<DICompileUnit>(s);
+       s = s->getScope()) {
+    if (isa<DISubprogram>(s) || isa<DILexicalBlockBase>(s)) break;
+    if (!s->getName().empty()) result = s->getName().str() + "::" + result;
+  }
+  return result;
+}
+
+// From the outside inwards, as long as one member has all the bytes.
+Field Fields::at(const DIType* object, Extent e, StringRef alias) const {
+  Field result;
+  const DICompositeType* library = nullptr;  // the outermost type of the library, in case that there is no other
+  std::string path;
+  const DIType* t = strip(object);
+  bool top = true;
+  std::string name;
+  while (t != nullptr) {
+    result.type = t;
+    if (const DICompositeType* array = asArray(t)) {
+      const DIType* item = strip(array->getBaseType());
+      std::uint64_t each = bytesOf(item);
+      if (!StringRef(path).ends_with("[]")) path += "[]";
+      if (item == nullptr || each == 0) break;
+      bool precise = e.stride % each == 0;
+      std::uint64_t within = static_cast<std::uint64_t>(std::max<std::int64_t>(e.offset, 0)) % each;
+      if (asStruct(item) == nullptr) {
+        result.type = item;
+        break;
+      }
+      if (!precise || e.size == 0 || within + e.size > each)
+        e = {0, 0};  // more than one of its elements, or who knows what
+      else
+        e = {static_cast<std::int64_t>(within), e.size};
+      t = item;
+      top = false;
+      continue;
+    }
+    const DICompositeType* type = asStruct(t);
+    if (type == nullptr) break;
+    bool ofLibrary = isOfLibrary(*type);
+    if (!ofLibrary && !isUnnamed(*type) && !(isUnion(*type) && !top)) {
+      result.owner = type;
+      name = top && !alias.empty() ? alias.str() : nameOf(*type);
+      path.clear();
+    } else if (library == nullptr && result.owner == nullptr && !isUnnamed(*type)) {
+      library = type;
+      path.clear();
+    }
+    if (isUnion(*type)) break;
+    if (type->isForwardDecl() && e.size != 0) return {};  // some member of it, and debug info has none
+    auto bytes = static_cast<std::int64_t>(bytesOf(type));
+    if (bytes != 0 && (e.offset >= bytes || e.offset < 0 || e.stride != 0) && e.high == INT64_MAX) {
+      // One of many such objects in a row.
+      if (e.stride != 0 && e.stride % static_cast<std::uint64_t>(bytes) != 0) break;
+      e.stride = 0;
+      e.offset = ((e.offset % bytes) + bytes) % bytes;
+    }
+    if (e.stride == 0 && e.size == 0) break;
+    std::int64_t low = e.stride != 0 ? e.low : e.offset;
+    std::int64_t high = e.stride != 0 ? e.high : e.offset + static_cast<std::int64_t>(e.size);
+    std::vector<Part> parts = partsAt(*type, low, high);
+    bool bits = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.bitField; });
+    if (bits && std::all_of(parts.begin(), parts.end(), [](const Part& p) { return p.bitField; })) {
+      std::string joined;
+      for (const Part& p : parts) joined += (joined.empty() ? "" : "/") + p.member->getName().str();
+      path += "." + joined;
+      result.type = parts[0].member->getBaseType();
+      break;
+    }
+    if (parts.size() != 1) break;
+    const Part& p = parts[0];
+    const DICompositeType* inner = asStruct(p.member->getBaseType());
+    if (p.member->getName().empty() && !p.base && inner != nullptr && isUnion(*inner)) {
+      std::vector<std::string> names;
+      collectNames(*inner, low - p.begin, high - p.begin, names);
+      std::string joined;
+      for (const std::string& n : names) joined += (joined.empty() ? "" : "/") + n;
+      if (!joined.empty()) path += "." + joined;
+      result.type = inner;
+      break;
+    }
+    // The library's own members are nobody's business, unless they are public.
+    StringRef member = p.base ? "" : p.member->getName();
+    if (!member.empty() && !(ofLibrary && member.starts_with("_"))) path += "." + member.str();
+    bool open = e.high == INT64_MAX;
+    e.offset -= p.begin;
+    e.low = std::max(e.low, p.begin) - p.begin;
+    e.high = std::min(e.high, p.end) - p.begin;
+    if (e.stride == 0 && open) e.high = INT64_MAX;
+    t = strip(p.member->getBaseType());
+    top = false;
+  }
+  if (result.owner != nullptr) {
+    result.ofProgram = true;
+    result.key = name + path;
+    result.path = path;
+  } else if (library != nullptr) {
+    result.owner = library;
+    result.key = nameOf(*library) + path;
+    result.path = path;
+  }
+  return result;
+}
+
+// "struct.T.123" is another type of the same name, or another instance of a template, "T.base" is T without its tail
+// padding.
+const DICompositeType* Fields::ofIrType(const StructType& type, const DIType* hint, std::uint64_t offset,
+                                        std::string& alias) const {
+  const DICompositeType* known = asStruct(hint);
+  std::uint64_t size = module_.getDataLayout().getTypeAllocSize(const_cast<StructType*>(&type));
+  if (!type.hasName()) return known != nullptr && bytesOf(known) == size ? known : nullptr;
+  StringRef name = type.getName();
+  if (!name.consume_front("struct.") && !name.consume_front("class.") && !name.consume_front("union.")) return nullptr;
   std::size_t dot = name.rfind('.');
   if (dot != StringRef::npos && dot + 1 < name.size() && all_of(name.drop_front(dot + 1), isDigit))
     name = name.take_front(dot);
   bool tailless = name.consume_back(".base");
-  auto fits = [&](const DICompositeType* t) {
-    return t != nullptr && (tailless || t->getSizeInBits() / 8 ==
-                                            module_.getDataLayout().getTypeAllocSize(const_cast<StructType*>(&type)));
-  };
-  auto found = irNames_.find(name);
-  if (found == irNames_.end()) return nullptr;
-  if (found->second != nullptr) return fits(found->second) ? found->second : nullptr;
-  const DICompositeType* variable = byVariable(pointer);
-  if (!fits(variable)) return nullptr;
-  return withoutTemplateArguments(withScopes(*variable, nameOf(*variable))) == name ? variable : nullptr;
+  auto fits = [&](const DICompositeType* t) { return tailless ? bytesOf(t) >= size : bytesOf(t) == size; };
+  auto found = byIrName_.find(name);
+  if (found == byIrName_.end())  // struct.anon, class.anon (a lambda): only debug info knows
+    return known != nullptr && isUnnamed(*known) && fits(known) ? known : nullptr;
+  std::vector<const DICompositeType*> candidates;
+  for (const DICompositeType* t : found->second)
+    if (fits(t)) candidates.push_back(t);
+  if (candidates.empty()) return nullptr;
+  if (candidates.size() == 1) return candidates[0];
+  // The object itself, or what stands at its beginning: a base class, a first member.
+  for (int depth = 0; known != nullptr && depth < 16; ++depth) {
+    if (is_contained(candidates, known)) return known;
+    const DICompositeType* next = nullptr;
+    for (const Part& p : partsAt(*known, 0, 1))
+      if (next == nullptr) next = asStruct(p.member->getBaseType());
+    known = next;
+  }
+  std::string common;
+  for (const DICompositeType* t : candidates) {
+    Field f = at(t, {static_cast<std::int64_t>(offset), 1});
+    std::string member = f.owner == t ? f.key.substr(nameOf(*t).size()) : f.key;
+    if (t == candidates[0])
+      common = member;
+    else if (member != common)
+      return nullptr;
+  }
+  alias = withoutTemplateArguments(nameOf(*candidates[0])) + "<>";
+  return candidates[0];
 }
 
-// The struct of getelementptr %struct.T, p, 0, k. Array elements on top of it count as the array, members
-// of an anonymous struct as members of the one around.
-const DICompositeType* Fields::byAddress(const Value* pointer, std::uint64_t& offset) const {
-  const DataLayout& dl = module_.getDataLayout();
-  offset = 0;
-  bool decayed = false;  // p + i: only if p is an array
-  for (const auto* gep = dyn_cast_or_null<GEPOperator>(pointer); gep != nullptr;
-       gep = dyn_cast<GEPOperator>(gep->getPointerOperand())) {
-    auto* type = dyn_cast<StructType>(gep->getSourceElementType());
-    if (gep->getSourceElementType()->isIntegerTy(8) && gep->hasAllConstantIndices()) {
-      // Optimised addresses are in bytes from a pointer, or from one element of many.
-      offset += cast<ConstantInt>(gep->idx_begin()->get())->getZExtValue();
-      const Value* from = gep->getPointerOperand();
-      const auto* element = dyn_cast<GEPOperator>(from);
-      if (element != nullptr && element->getNumIndices() == 1)
-        if (auto* of = dyn_cast<StructType>(element->getSourceElementType()))
-          return byIrType(*of, element->getPointerOperand());
-      return byVariable(from);
-    }
-    if (type == nullptr) {
-      bool array = isa<ArrayType>(gep->getSourceElementType());
-      if ((decayed && !array) || offset != 0) return nullptr;
-      decayed = !array;
+std::string Fields::leadsTo(const DIType* type, int depth) const {
+  type = strip(type);
+  if (depth > 8 || type == nullptr) return "";
+  if (const DICompositeType* array = asArray(type)) return leadsTo(array->getBaseType(), depth + 1);
+  if (const DIType* to = pointeeOf(type)) {
+    std::string inner = leadsTo(to, depth + 1);
+    return inner.empty() || inner[0] == '*' ? inner : "*" + inner;
+  }
+  const DICompositeType* inner = asStruct(type);
+  if (inner == nullptr) return "";
+  if (!isOfLibrary(*inner) && !isUnnamed(*inner)) return nameOf(*inner);
+  for (const Part& p : partsAt(*inner, INT64_MIN, INT64_MAX))
+    if (std::string found = leadsTo(p.member->getBaseType(), depth + 1); !found.empty()) return found;
+  return "";
+}
+
+std::vector<Fields::Member> Fields::membersOf(const DICompositeType& type) const {
+  std::vector<Member> members;
+  std::string prefix = nameOf(type) + ".";
+  for (const Part& p : partsAt(type, INT64_MIN, INT64_MAX)) {
+    std::string to = leadsTo(p.member->getBaseType(), 0);
+    if (p.base) {
+      const DICompositeType* base = asStruct(p.member->getBaseType());
+      if (base != nullptr) members.push_back({nameOf(*base), to});
       continue;
     }
-    if (gep->getNumIndices() < 2) return nullptr;
-    SmallVector<Value*, 4> indices(gep->idx_begin(), gep->idx_end());
-    // Which element of an array doesn't matter.
-    indices[0] = Constant::getNullValue(indices[0]->getType());
-    for (Value*& index : indices)
-      if (!isa<ConstantInt>(index)) index = Constant::getNullValue(index->getType());
-    if (decayed && !GetElementPtrInst::getIndexedType(type, indices)->isArrayTy()) return nullptr;
-    offset += static_cast<std::uint64_t>(dl.getIndexedOffsetInType(type, indices));
-    decayed = false;
-    if (type->hasName() && type->getName().starts_with("struct.anon")) continue;
-    return byIrType(*type, gep->getPointerOperand());
+    if (!p.member->getName().empty() && !p.bitField) {
+      members.push_back({p.member->getName().str(), to});
+      continue;
+    }
+    // Those that share bytes, by the name that their key has.
+    std::vector<std::string> names;
+    const DICompositeType* inner = asStruct(p.member->getBaseType());
+    if (!p.bitField && inner != nullptr && !isUnion(*inner)) {
+      for (Member& m : membersOf(*inner)) members.push_back(std::move(m));
+      continue;
+    }
+    Field f = at(&type, {p.begin, static_cast<std::uint64_t>(p.end - p.begin)});
+    if (StringRef(f.key).starts_with(prefix)) members.push_back({f.key.substr(prefix.size()), to});
   }
-  return nullptr;
-}
-
-std::string Fields::nameOf(const Instruction& i, const Value* pointer, std::uint64_t size) const {
-  std::uint64_t offset = 0;
-  if (const DICompositeType* type = byTbaa(i, offset)) return memberAt(*type, offset, size);
-  if (const DICompositeType* type = byAddress(pointer, offset)) return memberAt(*type, offset, size);
-  return "";
+  members.erase(
+      std::unique(members.begin(), members.end(), [](const Member& a, const Member& b) { return a.name == b.name; }),
+      members.end());
+  return members;
 }
 
 }  // namespace blackout

@@ -11,6 +11,7 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "pass/accesses.h"
 #include "pass/assembly.h"
 #include "pass/calls.h"
 #include "pass/checks.h"
@@ -39,11 +40,11 @@ bool isNonTemporal(const StoreInst& s, const DataLayout& dl) {
 
 class Instrumenter {
  public:
-  Instrumenter(Module& m, const Originals& originals, InstrumentOptions options)
+  Instrumenter(Module& m, const Unit& unit, InstrumentOptions options)
       : m_(m),
         dl_(m.getDataLayout()),
         options_(options),
-        sites_(m, originals),
+        sites_(m, unit),
         record_(makeModuleRecord(m)),
         hooks_(m, record_),
         calls_(hooks_, sites_, options_) {}
@@ -115,7 +116,7 @@ class Instrumenter {
     work.push_back([this, &load, inPm] {
       Value* pointer = load.getPointerOperand();
       std::uint64_t size = dl_.getTypeStoreSize(load.getType());
-      GlobalVariable* site = row(load, BLACKOUT_SITE_Load, size, load.isAtomic(), pointer);
+      GlobalVariable* site = row(load, BLACKOUT_SITE_Load, size, load.isAtomic());
       if (hooks_.asWord(load.getType()) == nullptr) return hooks_.bracket(load, pointer, bytes(size), site, inPm);
       Instruction *then = nullptr, *otherwise = nullptr;
       SplitBlockAndInsertIfThenElse(inPm, load.getIterator(), &then, &otherwise, hooks_.unlikely);
@@ -141,7 +142,7 @@ class Instrumenter {
       std::uint64_t size = dl_.getTypeStoreSize(store.getValueOperand()->getType());
       bool nonTemporal = isNonTemporal(store, dl_);
       GlobalVariable* site =
-          row(store, nonTemporal ? BLACKOUT_SITE_StoreNt : BLACKOUT_SITE_Store, size, store.isAtomic(), pointer);
+          row(store, nonTemporal ? BLACKOUT_SITE_StoreNt : BLACKOUT_SITE_Store, size, store.isAtomic());
       if (nonTemporal || hooks_.asWord(store.getValueOperand()->getType()) == nullptr)
         return hooks_.bracket(store, pointer, bytes(size), site, inPm);
       Instruction *then = nullptr, *otherwise = nullptr;
@@ -163,7 +164,7 @@ class Instrumenter {
     Value* inPm = cannotBePm(pointerOf()) ? nullptr : checks.inWindow(pointerOf(), Window::Stores, &i);
     work.push_back([this, &i, kind, inPm, pointerOf] {
       std::uint64_t size = accessesOf(i, dl_)[0].size;
-      hooks_.bracketLocked(i, pointerOf(), size, row(i, kind, size, true, pointerOf()), inPm);
+      hooks_.bracketLocked(i, pointerOf(), size, row(i, kind, size, true), inPm);
     });
   }
 
@@ -176,7 +177,7 @@ class Instrumenter {
     c.setTailCallKind(CallInst::TCK_None);
     work.push_back([this, &c, atomic, inPm, load] {
       Value* at = c.getArgOperand(atomic.pointer);
-      GlobalVariable* site = row(c, atomic.kind, atomic.size, true, at);
+      GlobalVariable* site = row(c, atomic.kind, atomic.size, true);
       if (load)
         hooks_.bracket(c, at, bytes(atomic.size), site, inPm);
       else
@@ -227,7 +228,7 @@ class Instrumenter {
         Value* on = b.CreateUnaryIntrinsic(Intrinsic::ctpop, b.CreateBitCast(mask, b.getIntNTy(lanes)));
         length = b.CreateMul(b.CreateZExtOrTrunc(on, hooks_.i64), bytes(dl_.getTypeStoreSize(data->getScalarType())));
       }
-      hooks_.bracket(i, pointer, length, row(i, kind, size, false, pointer), inPm);
+      hooks_.bracket(i, pointer, length, row(i, kind, size), inPm);
     });
   }
 
@@ -268,8 +269,7 @@ class Instrumenter {
       Value* source = sourceOf(i);
       auto* length = dyn_cast<ConstantInt>(i.getLength());
       std::uint64_t size = length == nullptr ? 0 : length->getZExtValue();
-      GlobalVariable* site =
-          row(i, source != nullptr ? BLACKOUT_SITE_Copy : BLACKOUT_SITE_Fill, size, false, i.getRawDest());
+      GlobalVariable* site = row(i, source != nullptr ? BLACKOUT_SITE_Copy : BLACKOUT_SITE_Fill, size);
       Value* watched = writes == nullptr ? reads : writes;
       if (writes != nullptr && reads != nullptr) watched = IRBuilder<>(&i).CreateOr(writes, reads);
       Instruction *then = nullptr, *otherwise = nullptr;
@@ -356,7 +356,7 @@ class Instrumenter {
     std::vector<Value*> before;  // what a compare-and-swap found
     for (const Step& s : steps) {
       bool locked = classOf(s.effect.kind) == SiteClass::Atomic;
-      GlobalVariable* site = row(assembly, s.effect.kind, s.effect.count >= 0 ? 0 : s.effect.size, locked, s.pointer);
+      GlobalVariable* site = row(assembly, s.effect.kind, s.effect.count >= 0 ? 0 : s.effect.size, locked);
       rows.push_back(site);
       before.push_back(nullptr);
       if (s.inPm == nullptr) continue;
@@ -420,7 +420,7 @@ class Instrumenter {
   void insertFlush(Instruction& i, blackout_site_kind kind, Value* pointer) {
     IRBuilder<> b(i.getNextNode());
     b.SetCurrentDebugLocation(i.getDebugLoc());
-    hooks_.call(b, "__blackout_flush", hooks_.voidTy, {pointer, row(i, kind, 0, false, pointer)});
+    hooks_.call(b, "__blackout_flush", hooks_.voidTy, {pointer, row(i, kind, 0)});
   }
   void insertFence(Instruction& i, blackout_site_kind kind) {
     IRBuilder<> b(i.getNextNode());
@@ -429,9 +429,8 @@ class Instrumenter {
   }
 
   Constant* bytes(std::uint64_t n) { return ConstantInt::get(hooks_.i64, n); }
-  GlobalVariable* row(Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic = false,
-                      Value* pointer = nullptr) {
-    return sites_.row(i, kind, size, atomic, pointer);
+  GlobalVariable* row(Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic = false) {
+    return sites_.row(i, kind, size, atomic);
   }
 
   Module& m_;
@@ -446,7 +445,7 @@ class Instrumenter {
 }  // namespace
 
 PreservedAnalyses Instrument::run(Module& m, ModuleAnalysisManager&) {
-  Instrumenter(m, *originals, options).run();
+  Instrumenter(m, *unit, options).run();
   return PreservedAnalyses::none();
 }
 

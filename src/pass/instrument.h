@@ -9,7 +9,7 @@
 
 #include "events/contract.h"
 #include "llvm/IR/PassManager.h"
-#include "pass/originals.h"
+#include "pass/unit.h"
 
 namespace blackout {
 
@@ -28,9 +28,8 @@ struct InstrumentOptions {
 using Plan = std::vector<std::function<void()>>;
 
 struct Instrument : llvm::PassInfoMixin<Instrument> {
-  Instrument(std::shared_ptr<Originals> originals, InstrumentOptions options)
-      : originals(std::move(originals)), options(options) {}
-  std::shared_ptr<Originals> originals;
+  Instrument(std::shared_ptr<Unit> unit, InstrumentOptions options) : unit(std::move(unit)), options(options) {}
+  std::shared_ptr<Unit> unit;
   InstrumentOptions options;
   llvm::PreservedAnalyses run(llvm::Module& m, llvm::ModuleAnalysisManager&);
   static bool isRequired() { return true; }

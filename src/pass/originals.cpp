@@ -2,7 +2,6 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
-#include "pass/checks.h"
 
 using namespace llvm;
 

@@ -61,14 +61,4 @@ class Originals {
   std::map<std::string, std::set<OriginalAccess>> byFunction_;
 };
 
-struct CollectOriginals : llvm::PassInfoMixin<CollectOriginals> {
-  explicit CollectOriginals(std::shared_ptr<Originals> originals) : originals(std::move(originals)) {}
-  std::shared_ptr<Originals> originals;
-  llvm::PreservedAnalyses run(llvm::Module& m, llvm::ModuleAnalysisManager&) {
-    originals->collect(m);
-    return llvm::PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
 }  // namespace blackout

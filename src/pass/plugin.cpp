@@ -1,4 +1,4 @@
-// Registration of the plugin: the originals are taken at the start of the pipeline, the
+// Registration of the plugin: the unit is read at the start of the pipeline, the
 // instrumentation is inserted at its end, so that optimised code stays optimised. Options come as
 // -mllvm -blackout-…; the wrappers translate their own.
 
@@ -12,6 +12,8 @@ using namespace llvm;
 static cl::opt<bool> instrumentLoads("blackout-loads", cl::init(true), cl::desc("instrument loads"));
 static cl::list<std::string> extraEvents("blackout-events", cl::CommaSeparated,
                                          cl::desc("also instrument: call, branch, alloc, lock"));
+
+static cl::opt<bool> keepBitcode("blackout-bitcode", cl::init(true), cl::desc("keep bitcode for blackout infer"));
 
 static blackout::InstrumentOptions optionsFromCommandLine() {
   blackout::InstrumentOptions o;
@@ -32,19 +34,18 @@ static blackout::InstrumentOptions optionsFromCommandLine() {
 }
 
 static void registerPasses(PassBuilder& builder) {
-  auto originals = std::make_shared<blackout::Originals>();
-  builder.registerPipelineStartEPCallback([originals](ModulePassManager& passes, OptimizationLevel) {
-    passes.addPass(blackout::CollectOriginals(originals));
-  });
-  builder.registerOptimizerLastEPCallback([originals](ModulePassManager& passes, OptimizationLevel) {
-    passes.addPass(blackout::Instrument(originals, optionsFromCommandLine()));
+  auto unit = std::make_shared<blackout::Unit>();
+  builder.registerPipelineStartEPCallback(
+      [unit](ModulePassManager& passes, OptimizationLevel) { passes.addPass(blackout::ReadUnit(unit, keepBitcode)); });
+  builder.registerOptimizerLastEPCallback([unit](ModulePassManager& passes, OptimizationLevel) {
+    passes.addPass(blackout::Instrument(unit, optionsFromCommandLine()));
   });
   // For opt -load-pass-plugin … -passes=blackout.
   builder.registerPipelineParsingCallback(
-      [originals](StringRef name, ModulePassManager& passes, ArrayRef<PassBuilder::PipelineElement>) {
+      [unit](StringRef name, ModulePassManager& passes, ArrayRef<PassBuilder::PipelineElement>) {
         if (name != "blackout") return false;
-        passes.addPass(blackout::CollectOriginals(originals));
-        passes.addPass(blackout::Instrument(originals, optionsFromCommandLine()));
+        passes.addPass(blackout::ReadUnit(unit, keepBitcode));
+        passes.addPass(blackout::Instrument(unit, optionsFromCommandLine()));
         return true;
       });
 }

@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace blackout {
 
-SiteWriter::SiteWriter(Module& m, const Originals& originals) : module_(m), sources_(originals), fields_(m) {
+SiteWriter::SiteWriter(Module& m, const Unit& unit) : module_(m), sources_(unit.originals), keys_(unit.keys) {
   LLVMContext& c = m.getContext();
   Type* i8 = Type::getInt8Ty(c);
   Type* i16 = Type::getInt16Ty(c);
@@ -48,17 +48,20 @@ Constant* SiteWriter::relative(Constant* target, GlobalVariable* from, ArrayRef<
   return ConstantExpr::getTrunc(difference, Type::getInt32Ty(c));
 }
 
-GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic,
-                                const Value* pointer) {
+// All that it was made of must agree.
+std::string SiteWriter::typeOf(const std::vector<SourceChain>& sources, std::uint64_t size) const {
+  std::string type = keys_.at(sources[0], size);
+  bool agreed =
+      std::all_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return keys_.at(s, size) == type; });
+  return agreed ? type : "";
+}
+
+GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic) {
   LLVMContext& c = module_.getContext();
   Type* i32 = Type::getInt32Ty(c);
   Type* i64 = Type::getInt64Ty(c);
   std::vector<SourceChain> sources = sources_.of(i, classOf(kind), size);
-  std::string field = pointer == nullptr ? "" : fields_.nameOf(i, pointer, size);
-  // A merged instruction may have lost its tag; its sources had theirs.
-  bool agreed =
-      std::all_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.member == sources[0].member; });
-  if (field.empty() && pointer != nullptr && agreed) field = fields_.nameOf(sources[0].member, size);
+  std::string field = typeOf(sources, size);
 
   std::size_t count = 0;
   for (const SourceChain& s : sources) count += s.chain.size();

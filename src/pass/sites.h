@@ -14,29 +14,30 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instruction.h"
-#include "pass/fields.h"
+#include "pass/key_table.h"
 #include "pass/sources.h"
+#include "pass/unit.h"
 
 namespace blackout {
 
 class SiteWriter {
  public:
-  SiteWriter(llvm::Module& m, const Originals& originals);
+  SiteWriter(llvm::Module& m, const Unit& unit);
 
   // To be called before the rows of a function's instructions are made, and before it is changed.
   void enterFunction(const llvm::Function& f) { sources_.enterFunction(f); }
 
   // The row of one instruction.
-  llvm::GlobalVariable* row(const llvm::Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic,
-                            const llvm::Value* pointer);
+  llvm::GlobalVariable* row(const llvm::Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic);
 
  private:
+  std::string typeOf(const std::vector<SourceChain>& sources, std::uint64_t size) const;
   llvm::Constant* text(const std::string& s);
   llvm::Constant* relative(llvm::Constant* target, llvm::GlobalVariable* from, llvm::ArrayRef<unsigned> field);
 
   llvm::Module& module_;
   Sources sources_;
-  Fields fields_;
+  const KeyTable& keys_;
   std::map<std::string, llvm::Constant*> texts_;
   llvm::StructType* placeType_;
   llvm::StructType* siteType_;

@@ -23,7 +23,7 @@ static bool hasOwnPlace(const DILocation* loc) {
   return loc != nullptr && loc->getLine() != 0 && loc->getColumn() != 0;
 }
 
-static std::vector<SourcePlace> chainOf(const DILocation* loc) {
+std::vector<SourcePlace> chainOf(const DILocation* loc) {
   std::vector<SourcePlace> chain;
   for (const DILocation* at = loc; at != nullptr; at = at->getInlinedAt()) chain.push_back(placeOf(*at));
   return chain;
@@ -53,7 +53,7 @@ std::vector<SourceChain> Sources::of(const Instruction& i, SiteClass cls, std::u
     const OriginalAccess* original = originals_.at(chain[0], cls);
     if (original != nullptr || hasOwnPlace(loc)) {
       std::vector<SourceChain> sources{{siteId(chain[0], original != nullptr ? original->cls : cls), chain,
-                                        original != nullptr ? original->member : TbaaMember{}}};
+                                        original != nullptr ? original->cls : cls}};
       if (original != nullptr) addSwallowed(i, chain, cls, size, sources);
       return sources;
     }
@@ -63,7 +63,7 @@ std::vector<SourceChain> Sources::of(const Instruction& i, SiteClass cls, std::u
                    cls == SiteClass::Flush || cls == SiteClass::Fence;
   if (collected)
     if (std::vector<SourceChain> sources = merged(i, chain, cls, size); !sources.empty()) return sources;
-  if (loc != nullptr) return {{siteId(chain[0], cls), chain}};
+  if (loc != nullptr) return {{siteId(chain[0], cls), chain, cls}};
   // No debug information, or code that has no source.
   SourcePlace place;
   place.function = i.getFunction()->getName().str();
@@ -71,7 +71,7 @@ std::vector<SourceChain> Sources::of(const Instruction& i, SiteClass cls, std::u
     place.function = linkageNameOf(*sp);
     place.file = sp->getFilename().str();
   }
-  return {{siteId(place, cls), {place}}};
+  return {{siteId(place, cls), {place}, cls}};
 }
 
 // The originals that an instruction without a place of its own may come from. What is merged out of
@@ -105,7 +105,7 @@ std::vector<SourceChain> Sources::merged(const Instruction& i, const Chain& chai
           own.insert(own.end(), callers.begin(), callers.end());
         std::uint64_t id = siteId(a.place, a.cls);
         if (std::none_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.id == id; }))
-          sources.push_back({id, own, a.member});
+          sources.push_back({id, own, a.cls});
       }
     }
     if (!sources.empty()) return sources;
@@ -138,7 +138,7 @@ void Sources::addSwallowed(const Instruction& i, const Chain& chain, SiteClass c
     other[0] = a.place;
     std::uint64_t id = siteId(a.place, a.cls);
     if (std::none_of(sources.begin(), sources.end(), [&](const SourceChain& s) { return s.id == id; }))
-      sources.push_back({id, other, a.member});
+      sources.push_back({id, other, a.cls});
   }
 }
 

@@ -15,10 +15,13 @@ namespace blackout {
 
 std::uint64_t siteId(const SourcePlace& place, SiteClass cls);
 
+// Innermost first; then the calls into which it was inlined.
+std::vector<SourcePlace> chainOf(const llvm::DILocation* loc);
+
 struct SourceChain {
   std::uint64_t id;
   std::vector<SourcePlace> chain;  // innermost first; then the calls into which it was inlined
-  TbaaMember member = {};          // what the original accessed, if its tag said so
+  SiteClass cls;                   // of the original access
 };
 
 class Sources {

@@ -1,0 +1,192 @@
+#include "infer/likely_commits.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include "infer/access_id.h"
+#include "infer/publication.h"
+
+namespace blackout {
+
+namespace {
+
+struct Bytes {
+  PmAddr begin = 0;
+  std::uint64_t size = 0;
+};
+
+// What an event reads of PM.
+Bytes readBy(const Event& e) {
+  switch (kindOf(e)) {
+    case EventKind::Load:
+    case EventKind::Rmw:
+      return {e.addr, bytesOf(e)};
+    case EventKind::LoadRange:
+      return {e.addr, e.value};
+    default:
+      return {};
+  }
+}
+
+// Which guardians' deciding reads, or writes, a site is, as indices. Sites are
+// compared once each.
+class GuardianSites {
+ public:
+  GuardianSites(const Guardians& guardians, std::vector<Source> Guardian::* accesses) {
+    for (std::size_t g = 0; g < guardians.guardians.size(); ++g)
+      for (const Source& access : guardians.guardians[g].*accesses) {
+        std::vector<std::size_t>& all = byAccess_[accessId(access)];
+        if (all.empty() || all.back() != g) all.push_back(g);
+      }
+  }
+
+  const std::vector<std::size_t>& of(const Site* site) {
+    auto [at, fresh] = bySite_.try_emplace(site);
+    if (!fresh || site == nullptr) return at->second;
+    for (const Source& source : site->sources)
+      if (auto found = byAccess_.find(accessId(source)); found != byAccess_.end())
+        at->second.insert(at->second.end(), found->second.begin(), found->second.end());
+    std::sort(at->second.begin(), at->second.end());
+    at->second.erase(std::unique(at->second.begin(), at->second.end()), at->second.end());
+    return at->second;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> byAccess_;
+  std::unordered_map<const Site*, std::vector<std::size_t>> bySite_;
+};
+
+std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& guardians) {
+  struct Found {
+    PmAddr begin;
+    std::uint64_t size;
+    std::size_t guardian;
+    auto operator<=>(const Found&) const = default;
+  };
+  GuardianSites reads(guardians, &Guardian::reads);
+  std::vector<Found> found;
+  std::vector<bool> seen(guardians.guardians.size());
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Bytes read = readBy(trace[n]);
+    if (read.size == 0) continue;
+    for (std::size_t g : reads.of(trace.siteOf(trace[n]))) {
+      found.push_back({read.begin, read.size, g});
+      seen[g] = true;
+    }
+  }
+  // Many a guardian is only read by a restart, which this trace need not have:
+  // the writes of the field tell as well, and where there are none either,
+  // those of whole structs.
+  GuardianSites writes(guardians, &Guardian::writes);
+  for (bool whole : {false, true}) {
+    const std::vector<bool> known = seen;
+    for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+      const Event& e = trace[n];
+      if (!isStore(e)) continue;
+      const Site* site = trace.siteOf(e);
+      for (std::size_t g : writes.of(site)) {
+        if (known[g] || (!whole && site->type != guardians.guardians[g].field)) continue;
+        found.push_back({e.addr, bytesOf(e), g});
+        seen[g] = true;
+      }
+    }
+  }
+  std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    if (a.guardian != b.guardian) return guardians.guardians[a.guardian].field < guardians.guardians[b.guardian].field;
+    return a.size < b.size;
+  });
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::vector<GuardianInstance> instances;
+  for (const Found& f : found) instances.push_back({f.begin, f.size, guardians.guardians[f.guardian].field});
+  return instances;
+}
+
+// Finds the instance that a store hits: of several the smallest, which says
+// most, then the first field.
+class InstanceMap {
+ public:
+  explicit InstanceMap(const std::vector<GuardianInstance>& instances) {
+    std::vector<const GuardianInstance*> order;
+    for (const GuardianInstance& i : instances) order.push_back(&i);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const GuardianInstance* a, const GuardianInstance* b) { return isBetter(b, a); });
+    // A better one covers what it overlaps.
+    for (const GuardianInstance* i : order) cover(i);
+  }
+
+  const GuardianInstance* at(PmAddr begin, std::uint64_t size) const {
+    const GuardianInstance* best = nullptr;
+    auto range = ranges_.upper_bound(begin);
+    if (range != ranges_.begin()) --range;
+    for (; range != ranges_.end() && range->first < begin + size; ++range)
+      if (range->second.end > begin && (best == nullptr || isBetter(range->second.instance, best)))
+        best = range->second.instance;
+    return best;
+  }
+
+ private:
+  struct Range {
+    PmAddr end = 0;
+    const GuardianInstance* instance = nullptr;
+  };
+
+  static bool isBetter(const GuardianInstance* a, const GuardianInstance* b) {
+    return a->size != b->size ? a->size < b->size : a->guardian < b->guardian;
+  }
+
+  void cover(const GuardianInstance* instance) {
+    const PmAddr begin = instance->begin, end = instance->begin + instance->size;
+    auto at = ranges_.lower_bound(begin);
+    if (at != ranges_.begin() && std::prev(at)->second.end > begin) --at;
+    while (at != ranges_.end() && at->first < end) {
+      const auto [old, range] = *at;
+      at = ranges_.erase(at);
+      if (old < begin) ranges_[old] = {begin, range.instance};
+      if (range.end > end) ranges_[end] = range;
+    }
+    ranges_[begin] = {end, instance};
+  }
+
+  std::map<PmAddr, Range> ranges_;  // by begin; apart from each other
+};
+
+}  // namespace
+
+LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
+  LikelyCommits result;
+  result.instances = instancesIn(trace, guardians);
+  const InstanceMap instances(result.instances);
+  const std::vector<EventNo> initialising = initialisingStores(trace);
+  auto next = initialising.begin();
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (groupOf(e) == EventGroup::Load) ++result.loads;
+    if (!isStore(e)) continue;
+    ++result.stores;
+    const GuardianInstance* instance = instances.at(e.addr, bytesOf(e));
+    const bool locked = kindOf(e) == EventKind::Rmw;
+    const bool candidate = instance != nullptr || locked;
+    if (candidate) ++result.toGuardians;
+    if (next != initialising.end() && *next == n) {
+      ++next;
+      continue;
+    }
+    ++result.published;
+    if (candidate) result.commits.push_back({n, instance != nullptr ? instance->guardian : FieldKey(), locked});
+  }
+  return result;
+}
+
+std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians) {
+  if (commit.guardian.empty()) return "is a locked instruction";
+  std::string reason = "sets " + commit.guardian;
+  if (commit.locked) reason += " by a locked instruction";
+  const Guardian* guardian = guardians.of(commit.guardian);
+  if (guardian == nullptr || guardian->guarded.empty() || guardian->guarded[0].guards.empty()) return reason;
+  return reason + ": " + reasonOf(*guardian, guardian->guarded[0], guardian->guarded[0].guards[0]);
+}
+
+}  // namespace blackout

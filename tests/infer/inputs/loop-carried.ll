@@ -1,0 +1,31 @@
+; EXPECT: N.valid guards N.key (flag)
+; A test that leaves a loop guards what comes after it in the turn, not what the next turn reads ahead of it.
+define i32 @f(ptr %node) {
+  %valid = getelementptr i8, ptr %node, i64 0
+  %key = getelementptr i8, ptr %node, i64 4
+  %value = getelementptr i8, ptr %node, i64 8
+  br label %turn
+turn:
+  %l = load i32, ptr %value, !blackout.field !3
+  %v = load i32, ptr %valid, !blackout.field !1
+  %c = icmp ne i32 %v, 0
+  br i1 %c, label %on, label %out
+on:
+  %k = load i32, ptr %key, !blackout.field !2
+  br label %turn
+out:
+  ret i32 %l
+}
+; Fields of struct N at the offsets of an array of i32: valid, key, value, other.
+declare void @llvm.x86.clwb(ptr)
+define void @flush(ptr %p) {
+  call void @llvm.x86.clwb(ptr %p), !blackout.field !10
+  ret void
+}
+!blackout.prepared = !{!0}
+!0 = !{i32 1}
+!10 = !{!"N"}
+!1 = !{!"N.valid"}
+!2 = !{!"N.key"}
+!3 = !{!"N.value"}
+!4 = !{!"N.other"}

@@ -1,0 +1,27 @@
+
+; A block that nothing leads to tests and reads.
+define i32 @f(ptr %node) {
+  %valid = getelementptr i8, ptr %node, i64 0
+  %key = getelementptr i8, ptr %node, i64 4
+  ret i32 0
+nowhere:
+  %v = load i32, ptr %valid, !blackout.field !1
+  %c = icmp ne i32 %v, 0
+  br i1 %c, label %yes, label %nowhere
+yes:
+  %k = load i32, ptr %key, !blackout.field !2
+  br label %nowhere
+}
+; Fields of struct N at the offsets of an array of i32: valid, key, value, other.
+declare void @llvm.x86.clwb(ptr)
+define void @flush(ptr %p) {
+  call void @llvm.x86.clwb(ptr %p), !blackout.field !10
+  ret void
+}
+!blackout.prepared = !{!0}
+!0 = !{i32 1}
+!10 = !{!"N"}
+!1 = !{!"N.valid"}
+!2 = !{!"N.key"}
+!3 = !{!"N.value"}
+!4 = !{!"N.other"}

@@ -1,0 +1,118 @@
+// Records of kept bitcode as they may come: several, with padding, of another version, damaged, cut short.
+#include "infer/program_bitcode.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "events/contract.h"
+#include "llvm/Config/llvm-config.h"
+#include "xxhash.h"
+
+namespace blackout {
+namespace {
+
+std::string record(const std::string& name, const std::string& bitcode,
+                   std::uint32_t version = BLACKOUT_BITCODE_VERSION, std::uint32_t llvm = LLVM_VERSION_MAJOR) {
+  std::string packed(ZSTD_compressBound(bitcode.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), bitcode.data(), bitcode.size(), 1));
+  blackout_bitcode header{};
+  std::memcpy(header.magic, BLACKOUT_BITCODE_MAGIC, sizeof header.magic);
+  header.version = version;
+  header.llvm = llvm;
+  header.packed = packed.size();
+  header.unpacked = bitcode.size();
+  header.checksum = XXH3_64bits(packed.data(), packed.size());
+  header.name_size = static_cast<std::uint32_t>(name.size());
+  std::string all(reinterpret_cast<const char*>(&header), sizeof header);
+  all += name + packed;
+  all.resize((all.size() + 7) / 8 * 8);
+  return all;
+}
+
+ProgramBitcode read(const std::string& section) {
+  ProgramBitcode program;
+  addRecords(program, {section.data(), section.size()}, "prog");
+  return program;
+}
+
+TEST(ProgramBitcode, RecordsFollowOneAnotherWithZerosBetween) {
+  ProgramBitcode p = read(record("a.c", "first") + std::string(16, '\0') + record("b.c", std::string(1000, 'x')));
+  ASSERT_EQ(p.units.size(), 2u);
+  EXPECT_EQ(p.units[0].source, "a.c");
+  EXPECT_EQ(p.units[0].bitcode, "first");
+  EXPECT_EQ(p.units[0].holder, "prog");
+  EXPECT_EQ(p.units[1].bitcode, std::string(1000, 'x'));
+  EXPECT_TRUE(p.notes.empty());
+}
+
+TEST(ProgramBitcode, TheSameUnitTwiceIsOne) {
+  EXPECT_EQ(read(record("a.c", "same") + record("a.c", "same")).units.size(), 1u);
+}
+
+TEST(ProgramBitcode, AnotherVersionIsLeftOutByNameAndTheRestCounts) {
+  ProgramBitcode p =
+      read(record("old.c", "x", BLACKOUT_BITCODE_VERSION + 1) +
+           record("other.c", "x", BLACKOUT_BITCODE_VERSION, LLVM_VERSION_MAJOR + 1) + record("new.c", "y"));
+  ASSERT_EQ(p.units.size(), 1u);
+  EXPECT_EQ(p.units[0].source, "new.c");
+  ASSERT_EQ(p.notes.size(), 2u);
+  EXPECT_NE(p.notes[0].find("old.c is left out"), std::string::npos) << p.notes[0];
+  EXPECT_NE(p.notes[0].find("another version"), std::string::npos);
+  EXPECT_NE(p.notes[1].find("other.c is left out"), std::string::npos);
+}
+
+TEST(ProgramBitcode, ADamagedRecordIsLeftOutAndTheRestCounts) {
+  std::string bad = record("bad.c", std::string(500, 'q'));
+  bad[sizeof(blackout_bitcode) + 5 + 3] ^= 1;
+  ProgramBitcode p = read(bad + record("good.c", "y"));
+  ASSERT_EQ(p.units.size(), 1u);
+  EXPECT_EQ(p.units[0].source, "good.c");
+  ASSERT_EQ(p.notes.size(), 1u);
+  EXPECT_NE(p.notes[0].find("bad.c"), std::string::npos);
+}
+
+TEST(ProgramBitcode, ASizeThatIsTooLargeEndsTheSection) {
+  std::string all = record("a.c", "text");
+  for (std::size_t keep = sizeof(blackout_bitcode); keep < all.size() - 8; keep += 8) {
+    ProgramBitcode p = read(all.substr(0, keep));
+    EXPECT_TRUE(p.units.empty());
+    EXPECT_EQ(p.notes.size(), 1u);
+  }
+}
+
+// A claim of many bytes must not be believed before they are there.
+TEST(ProgramBitcode, AClaimOfManyBytesIsNotBelieved) {
+  std::string all = record("a.c", "text");
+  std::uint64_t huge = ~std::uint64_t{0} >> 1;
+  std::memcpy(all.data() + offsetof(blackout_bitcode, unpacked), &huge, sizeof huge);
+  ProgramBitcode p = read(all);
+  EXPECT_TRUE(p.units.empty());
+  EXPECT_EQ(p.notes.size(), 1u);
+}
+
+TEST(ProgramBitcode, ALostMagicIsSaidOnce) {
+  std::string bad = record("bad.c", std::string(500, 'q'));
+  bad[0] = 'X';
+  ProgramBitcode p = read(bad + record("good.c", "y"));
+  EXPECT_EQ(p.units.size(), 1u);
+  EXPECT_EQ(p.notes.size(), 1u);
+}
+
+TEST(ProgramBitcode, FewBytesDontAskForMuchMemory) {
+  ProgramBitcode p = read(record("bomb.c", std::string(50 << 20, 'x')));
+  EXPECT_TRUE(p.units.empty());
+  EXPECT_EQ(p.notes.size(), 1u);
+}
+
+TEST(ProgramBitcode, AFileOfNoKnownKindIsAnError) {
+  ProgramBitcode p;
+  auto added = addBitcode(p, "/etc/passwd");
+  ASSERT_FALSE(added);
+  EXPECT_NE(added.error().sentence.find("is no program"), std::string::npos);
+  EXPECT_FALSE(addBitcode(p, "/nonexistent"));
+}
+
+}  // namespace
+}  // namespace blackout
