@@ -79,9 +79,13 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
   if (options.files.empty()) return fail("name what to analyse: blackout infer BINARY, *.bc or compile_commands.json");
   auto program = gather(options.files);
   if (!program) return tl::unexpected(program.error());
+  if (program->units.empty()) {
+    for (const std::string& s : program->notes) fmt::print(stderr, "note: {}\n", escapeText(s));
+    return fail("there is no bitcode to analyse in what was named", ExitCode::Inconclusive);
+  }
   Guardians guardians = inferGuardians(*program, options.infer);
 
-  std::vector<std::string> incomplete;
+  std::vector<std::string> incomplete = guardians.incomplete;
   std::optional<Recording> recording;
   if (records) {
     options.record.loads = true;
@@ -91,7 +95,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     recording = std::move(*made);
     options.trace = recording->tracePath;
     guardians.notes.insert(guardians.notes.end(), recording->notes.begin(), recording->notes.end());
-    incomplete = recording->incomplete;
+    incomplete.insert(incomplete.end(), recording->incomplete.begin(), recording->incomplete.end());
     if (!recording->blindSentence.empty()) incomplete.push_back(recording->blindSentence);
     if (std::string ending = endingText(recording->waitStatus); !ending.empty())
       guardians.notes.push_back(fmt::format("The program itself ended with {}.", ending));
@@ -113,7 +117,6 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
   std::fflush(stdout);
   for (const std::string& s : guardians.notes) fmt::print(stderr, "note: {}\n", escapeText(s));
   for (const std::string& s : incomplete) fmt::print(stderr, "inconclusive: {}\n", escapeText(s));
-  if (program->units.empty()) return fail("there is no bitcode to analyse in what was named", ExitCode::Inconclusive);
   return incomplete.empty() ? ExitCode::Clean : ExitCode::Inconclusive;
 }
 

@@ -11,8 +11,7 @@ std::uint64_t accessId(const Source& source) {
   std::uint64_t id = source.id;
   for (std::size_t k = 1; k < source.chain.size() && isAccessWrapper(source.chain[k - 1].function); ++k) {
     const Place& p = source.chain[k];
-    // As in the id of a site: the file's base name, so that the folder of a
-    // checkout doesn't matter.
+    // As in the id of a site: the file's base name, so that the folder of a checkout doesn't matter.
     std::string key = p.function + '\0' + p.file.substr(p.file.rfind('/') + 1) + ':' + std::to_string(p.line) + ':' +
                       std::to_string(p.column) + ':' + std::to_string(p.discriminator);
     id = XXH3_64bits_withSeed(key.data(), key.size(), id);

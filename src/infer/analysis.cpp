@@ -102,18 +102,27 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
   putGuardians(result, code, facts, types, search);
   putPairs(result, code, facts, pairs);
   result.volatileFields = search.volatileFields();
-  if (!code.functions.empty() && !types.anyFlush() && !options.all)
+  if (!code.functions.empty() && code.fields.size() == 0)
+    result.incomplete.push_back(
+        "no access to a struct's field is known: compile with debug information (not with -g0, -g1 or "
+        "-gline-tables-only)");
+  else if (!code.functions.empty() && !types.anyFlush() && !options.all)
     result.notes.push_back(
         "no flush of a known type was found: all structs are taken for "
         "persistent; if the flushes are in "
         "code that was left out, compile it with the wrappers too");
+  if (std::size_t calls = code.indirectCalls(); calls > 0)
+    result.notes.push_back(std::to_string(calls) + (calls == 1 ? " call" : " calls") +
+                           " through a pointer or of a virtual function can't be followed");
+  if (facts.sets.thinnedOut() > 0)
+    result.notes.push_back("some values depend on very many reads: not every place that reads a guardian is listed");
   if (resolver.cutOff() > 0)
     result.notes.push_back(std::to_string(resolver.cutOff()) +
                            " arguments and variables depend on too many reads; "
                            "they are not followed");
   if (pairs.cutOff > 0)
-    result.notes.push_back(std::to_string(pairs.cutOff) +
-                           " conditions test too many fields; pairs of them are not all listed");
+    result.notes.push_back(std::to_string(pairs.cutOff) + (pairs.cutOff == 1 ? " condition tests" : " conditions test") +
+                           " too many fields; pairs of them are not all listed");
   return result;
 }
 

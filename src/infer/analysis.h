@@ -1,5 +1,5 @@
-// From bitcode to guardians: links the units of a program and analyses them.
-// Takes no longer than in proportion to the code.
+// From bitcode to guardians: links the units of a program and analyses them. Takes no longer than in proportion to the
+// code.
 #pragma once
 
 #include "infer/guardians.h"

@@ -127,6 +127,29 @@ std::vector<BlockNo> FunctionSlicer::decidingOver(const Instruction& i, const st
   return own;
 }
 
+// A search: the loop ends where it has found what is read after it, so what its conditions test is what was looked for.
+SetNo FunctionSlicer::leftBy(const Value* pointer, const Instruction& read) const {
+  constexpr std::size_t kMostSteps = 24;
+  SmallPtrSet<const Value*, 16> seen;
+  SmallVector<const Value*, 16> work{pointer};
+  SetNo all = 0;
+  while (!work.empty() && seen.size() < kMostSteps) {
+    const Value* v = work.pop_back_val();
+    const auto* i = dyn_cast<Instruction>(v);
+    if (i == nullptr || !seen.insert(v).second) continue;
+    const Loop* loop = loops_.getLoopFor(i->getParent());
+    if (isa<PHINode>(i) && loop != nullptr && loop->getHeader() == i->getParent() && !loop->contains(&read)) {
+      SmallVector<BasicBlock*, 8> exiting;
+      loop->getExitingBlocks(exiting);
+      for (const BasicBlock* b : exiting)
+        if (BlockNo no = control_.numberOf(b); no != ~0u) all = sets_.unite(all, conditions_[no]);
+    } else if (isa<GetElementPtrInst, CastInst, BinaryOperator, PHINode, SelectInst, FreezeInst>(i)) {
+      work.append(i->op_begin(), i->op_end());
+    }
+  }
+  return all;
+}
+
 // What a condition compares, through && and || however they are written. The values that one side may have are one
 // term: of two reads in it only one counts at a time.
 void FunctionSlicer::addTerms(const Value* v, std::vector<std::vector<Origin>>& terms, int depth) {
@@ -217,6 +240,13 @@ void FunctionSlicer::addFacts(FunctionFacts& facts) {
           read.address = sets_.unite(of(access->read), access->read2 == nullptr ? 0 : of(access->read2));
           read.spot = spotOf(access->read);
           read.choice = chosenBy(i);
+          read.left = leftBy(access->read, i);
+          if (asserted) {
+            const std::vector<BlockNo> own = decidingOver(i, deciding);
+            for (BlockNo a : deciding)
+              if (control_.isAssertion(a) && !is_contained(own, a))
+                read.asserted = sets_.unite(read.asserted, conditions_[a]);
+          }
           read.deciding = decidingOf(i);
           block.reads.push_back(std::move(read));
         }

@@ -1,5 +1,4 @@
-// The functions of a program from callees to callers; those that call each
-// other in a circle come together.
+// The functions of a program from callees to callers; those that call each other in a circle come together.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,6 @@
-// Bitcode of sources that were not built with the wrappers: each unit of a
-// compile_commands.json, or each file of bitcode, is compiled by blackout-clang
-// into an object file of ours, whose bitcode then counts. The user's build
-// folder is left alone: nothing is written there, neither objects nor
-// dependency files.
+// Bitcode of sources that were not built with the wrappers: each unit of a compile_commands.json, or each file of
+// bitcode, is compiled by blackout-clang into an object file of ours, whose bitcode then counts. The user's build
+// folder is left alone: nothing is written there, neither objects nor dependency files.
 #pragma once
 
 #include <filesystem>
@@ -33,8 +31,7 @@ struct Compilation {
   std::function<void(std::size_t done, std::size_t of)> progress;
 };
 
-// What can't be compiled is left out with a note that has the compiler's first
-// error.
+// What can't be compiled is left out with a note that has the compiler's first error.
 Result<void> addCompiled(ProgramBitcode& program, const std::vector<CompileJob>& jobs, const Compilation& how);
 
 }  // namespace blackout

@@ -95,8 +95,7 @@ BlockNo ControlDependence::numberOf(const BasicBlock* b) const {
   return at == numbers_.end() ? ~0u : at->second;
 }
 
-// From each entering edge up through what decides over it, but not to what
-// decides whether the block is reached at all.
+// From each entering edge up through what decides over it, but not to what decides whether the block is reached at all.
 const std::vector<BlockNo>& ControlDependence::choosing(BlockNo b) {
   std::vector<BlockNo>& found = choosing_[b];
   if (chosen_[b]) return found;

@@ -27,6 +27,8 @@ Keys FieldTable::in(const Metadata* list) {
   for (const MDOperand& operand : node->operands()) {
     const auto* text = dyn_cast_or_null<MDString>(operand.get());
     if (text == nullptr || text->getString().empty()) return {};
+    // Which class an object has is no data of the program's.
+    if (text->getString().contains("._vptr$")) return {};
     keys.push_back(of(text->getString().str()));
   }
   std::sort(keys.begin(), keys.end());

@@ -1,6 +1,5 @@
-// Field keys as small numbers, and what the preparation (src/pass/prepare.h)
-// says of an instruction in metadata. Metadata of another shape than expected
-// says nothing.
+// Field keys as small numbers, and what the preparation (src/pass/prepare.h) says of an instruction in metadata.
+// Metadata of another shape than expected says nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// What the analysis keeps of a function: on what its branches, its reads'
-// addresses, the arguments of its calls and its result depend. Sets are in the
-// function's own terms: arguments and followed memory are resolved later
+// What the analysis keeps of a function: on what its branches, its reads' addresses, the arguments of its calls and
+// its result depend. Sets are in the function's own terms: arguments and followed memory are resolved later
 // (resolve.h).
 #pragma once
 
@@ -32,16 +31,14 @@ class ReadTable {
   std::vector<FieldRead> reads_;
 };
 
-// Memory whose contents are followed: a global variable, or the field of all
-// volatile structs of a type.
+// Memory whose contents are followed: a global variable, or the field of all volatile structs of a type.
 struct FollowedMemory {
   const llvm::GlobalVariable* variable = nullptr;
   KeyNo key = 0;  // if there is no variable
 };
 
-// The branches that decide over an access or a call, if they are not those of
-// its block: an assertion in a function that was inlined decides over the rest
-// of that function, but not over what its callers do afterwards.
+// The branches that decide over an access or a call, if they are not those of its block: an assertion in a function
+// that was inlined decides over the rest of that function, but not over what its callers do afterwards.
 struct Deciding {
   bool own = false;
   std::vector<BlockNo> blocks;
@@ -53,6 +50,8 @@ struct ReadFact {
   std::vector<KeyNo> volatiles;  // keys of volatile structs
   SetNo address = 0;
   SpotNo spot = kAnySpot;
+  SetNo asserted = 0;  // by assertions in functions that were inlined before it: they speak for the same object only
+  SetNo left = 0;    // the conditions at which the loop ended that found what is read
   SetNo choice = 0;  // the condition of the select that uses the value, if
                      // nothing else does
 };

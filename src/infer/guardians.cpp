@@ -7,8 +7,7 @@
 namespace blackout {
 
 std::string structOf(const FieldKey& key) {
-  // The first dot outside of template arguments: "Slot<a.b>.entry.first" is a
-  // field of "Slot<a.b>".
+  // The first dot outside of template arguments: "Slot<a.b>.entry.first" is a field of "Slot<a.b>".
   int depth = 0;
   for (std::size_t k = 0; k < key.size(); ++k) {
     if (key[k] == '<' || key[k] == '(') ++depth;

@@ -31,9 +31,10 @@ GuardSearch::GuardSearch(const ProgramCode& code, ProgramFacts& facts, Resolver&
         auto no = static_cast<FunctionNo>(f);
         addGuards(read, above(no, static_cast<BlockNo>(b), read.deciding), Filter::Related);
         for (std::size_t root : rootsOf(no, read.spot)) addGuards(read, entry_[f][root], Filter::Related);
+        addGuards(read, resolver.resolve(read.left), Filter::Related);
+        addGuards(read, resolver.resolve(read.asserted), Filter::SameObject);
         addGuards(read, resolver.resolve(read.choice), Filter::None);
-        // What it was computed from leads there by itself; what chose between
-        // several is a test.
+        // What it was computed from leads there by itself; what chose between several is a test.
         addGuards(read, resolver.resolve(read.address), Filter::Tested);
       }
   findSetUps();
@@ -41,8 +42,7 @@ GuardSearch::GuardSearch(const ProgramCode& code, ProgramFacts& facts, Resolver&
   std::sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-// The arguments from which one gets to a spot, as indices of `below_` and
-// `entry_`.
+// The arguments from which one gets to a spot, as indices of `below_` and `entry_`.
 std::vector<std::size_t> GuardSearch::rootsOf(FunctionNo f, SpotNo spot) const {
   std::vector<std::size_t> roots;
   for (unsigned k : facts_.objects->argumentsAbove(spot)) roots.push_back(k);
@@ -133,8 +133,7 @@ std::vector<Keys> GuardSearch::writtenBelow() const {
   return all;
 }
 
-// Adds what calls do to what their callers do, until nothing changes. `add`
-// says whether the caller's part has grown.
+// Adds what calls do to what their callers do, until nothing changes. `add` says whether the caller's part has grown.
 void GuardSearch::fromCallees(const std::function<bool(FunctionNo, const CallFact&)>& add) const {
   std::vector<std::vector<FunctionNo>> callers(facts_.functions.size());
   std::deque<FunctionNo> work;
@@ -185,6 +184,7 @@ void GuardSearch::findSetUps() {
       note(tests_[f][b].above, block.writes);
       for (const CallFact& c : block.calls) note(above(f, b, c.deciding), written[c.callee]);
     }
+  const Keys marks = code_.marks();
   std::map<KeyNo, std::vector<ReadNo>> reads, readsOfStruct;
   for (ReadNo r = 0; r < facts_.reads.size(); ++r) {
     reads[facts_.reads.at(r).key].push_back(r);
@@ -194,10 +194,9 @@ void GuardSearch::findSetUps() {
     KeyNo own = facts_.reads.at(test.no).key;
     auto sets = [&](KeyNo key) { return std::binary_search(keys.begin(), keys.end(), key); };
     if (!sets(own) && !sets(code_.fields.structOf(own))) continue;
-    // One that is set under its own test, as a magic number is, speaks for its
-    // struct, even if the rest needs no setting.
+    // A magic number speaks for its struct, even if the rest needs no setting.
     Keys set = keys;
-    if (test.stage == tested(Shape::Flag)) addKeys(set, {code_.fields.structOf(own)});
+    if (std::binary_search(marks.begin(), marks.end(), own)) addKeys(set, {code_.fields.structOf(own)});
     for (KeyNo key : set)
       for (ReadNo r : (code_.fields.isStruct(key) ? readsOfStruct : reads)[key])
         if (facts_.reads.at(r).key != own) add(facts_.reads.at(r).key, facts_.reads.at(r).site, test.spot, test);
@@ -218,8 +217,8 @@ SetNo GuardSearch::onePerField(SetNo set) const {
   return facts_.sets.intern(std::move(origins));
 }
 
-// What is tested before a call is tested before what is read below it in the
-// objects that the call was given: one example per field is passed on.
+// What is tested before a call is tested before what is read below it in the objects that the call was given: one
+// example per field is passed on.
 void GuardSearch::findFromCallers() {
   entry_.resize(facts_.functions.size());
   std::deque<FunctionNo> work;
@@ -235,8 +234,7 @@ void GuardSearch::findFromCallers() {
     SetNo to = onePerField(set);
     return reduced[set] = to;
   };
-  // The tests over a call's argument; over what it reads elsewhere, those of
-  // objects of the whole program.
+  // The tests over a call's argument; over what it reads elsewhere, those of objects of the whole program.
   auto passed = [&](FunctionNo f, SetNo tests, const CallFact& c, std::size_t k) {
     SpotNo actual = actualOf(c, k);
     SetNo all = related(tests, actual);
@@ -299,6 +297,7 @@ void GuardSearch::addGuards(const ReadFact& read, SetNo by, Filter filter) {
   for (const Origin& o : facts_.sets.of(by)) {
     bool filtered = filter == Filter::Related || (filter == Filter::Tested && isTested(o.stage));
     if (filtered && !facts_.objects->isRelated(read.spot, o.spot)) continue;
+    if (filter == Filter::SameObject && !facts_.objects->isSameObject(read.spot, o.spot)) continue;
     if (o.kind == Origin::Memory && isTested(o.stage)) {
       KeyNo key = facts_.memory[o.no].key;
       bool other = !read.reads.empty();

@@ -1,8 +1,7 @@
-// Which reads stand under which tests, and whose addresses depend on which
-// reads: within a function by control dependence, and across calls, since all
-// that a function reads stands under the tests of its callers. A field that is
-// tested before it is set together with others (`if (pool->magic != MAGIC)
-// format(pool);`) decides over what later reads of those get.
+// Which reads stand under which tests, and whose addresses depend on which reads: within a function by control
+// dependence, and across calls, since all that a function reads stands under the tests of its callers. A field that
+// is tested before it is set together with others (`if (pool->magic != MAGIC) format(pool);`) decides over what later
+// reads of those get.
 #pragma once
 
 #include <functional>
@@ -42,15 +41,15 @@ class GuardSearch {
   const std::vector<char>& deciding() const { return deciding_; }  // by ReadNo: it decides over something
   std::size_t volatileFields() const { return volatiles_.size(); }
   const std::vector<std::vector<BlockTests>>& tests() const { return tests_; }
-  // Fields that a function and what it calls read in objects to which its
-  // argument leads; one past the last argument: in others.
+  // Fields that a function and what it calls read in objects to which its argument leads; one past the last argument:
+  // in others.
   const Keys& readBelow(FunctionNo f, std::size_t argument) const { return below_[f][argument]; }
   bool before(const GuardExample& a, const GuardExample& b) const;
   // The tests above an access or a call of a block.
   SetNo above(FunctionNo f, BlockNo block, const Deciding& deciding) const;
 
  private:
-  enum class Filter { Related, Tested, None };
+  enum class Filter { Related, SameObject, Tested, None };
   void findTests(const FunctionFacts& f, std::vector<BlockTests>& tests);
   std::vector<Keys> writtenBelow() const;
   void fromCallees(const std::function<bool(FunctionNo, const CallFact&)>& add) const;

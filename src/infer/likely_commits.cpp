@@ -30,8 +30,7 @@ Bytes readBy(const Event& e) {
   }
 }
 
-// Which guardians' deciding reads, or writes, a site is, as indices. Sites are
-// compared once each.
+// Which guardians' deciding reads, or writes, a site is, as indices. Sites are compared once each.
 class GuardianSites {
  public:
   GuardianSites(const Guardians& guardians, std::vector<Source> Guardian::* accesses) {
@@ -63,7 +62,8 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
     PmAddr begin;
     std::uint64_t size;
     std::size_t guardian;
-    auto operator<=>(const Found&) const = default;
+    bool merged = false;  // the optimiser made one load of several: it read one of their fields
+    bool operator==(const Found& o) const { return begin == o.begin && size == o.size && guardian == o.guardian; }
   };
   GuardianSites reads(guardians, &Guardian::reads);
   std::vector<Found> found;
@@ -71,14 +71,14 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Bytes read = readBy(trace[n]);
     if (read.size == 0) continue;
-    for (std::size_t g : reads.of(trace.siteOf(trace[n]))) {
-      found.push_back({read.begin, read.size, g});
+    const std::vector<std::size_t>& fields = reads.of(trace.siteOf(trace[n]));
+    for (std::size_t g : fields) {
+      found.push_back({read.begin, read.size, g, fields.size() > 1});
       seen[g] = true;
     }
   }
-  // Many a guardian is only read by a restart, which this trace need not have:
-  // the writes of the field tell as well, and where there are none either,
-  // those of whole structs.
+  // Many a guardian is only read by a restart, which this trace need not have: the writes of the field tell as well,
+  // and where there are none either, those of whole structs.
   GuardianSites writes(guardians, &Guardian::writes);
   for (bool whole : {false, true}) {
     const std::vector<bool> known = seen;
@@ -88,11 +88,21 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
       const Site* site = trace.siteOf(e);
       for (std::size_t g : writes.of(site)) {
         if (known[g] || (!whole && site->type != guardians.guardians[g].field)) continue;
-        found.push_back({e.addr, bytesOf(e), g});
+        found.push_back({e.addr, bytesOf(e), g, false});
         seen[g] = true;
       }
     }
   }
+  // What a merged load read is told by the stores to the same place.
+  std::map<PmAddr, std::vector<std::size_t>> stored;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (isStore(trace[n]))
+      if (const std::vector<std::size_t>& own = writes.of(trace.siteOf(trace[n])); own.size() == 1)
+        stored[trace[n].addr].push_back(own[0]);
+  std::erase_if(found, [&](const Found& f) {
+    auto at = f.merged ? stored.find(f.begin) : stored.end();
+    return at != stored.end() && std::find(at->second.begin(), at->second.end(), f.guardian) == at->second.end();
+  });
   std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
     if (a.guardian != b.guardian) return guardians.guardians[a.guardian].field < guardians.guardians[b.guardian].field;
@@ -104,8 +114,7 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
   return instances;
 }
 
-// Finds the instance that a store hits: of several the smallest, which says
-// most, then the first field.
+// Finds the instance that a store hits: of several the smallest, which says most, then the first field.
 class InstanceMap {
  public:
   explicit InstanceMap(const std::vector<GuardianInstance>& instances) {
@@ -159,6 +168,7 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
   LikelyCommits result;
   result.instances = instancesIn(trace, guardians);
   const InstanceMap instances(result.instances);
+  GuardianSites writes(guardians, &Guardian::writes);
   const std::vector<EventNo> initialising = initialisingStores(trace);
   auto next = initialising.begin();
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -175,7 +185,12 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
       continue;
     }
     ++result.published;
-    if (candidate) result.commits.push_back({n, instance != nullptr ? instance->guardian : FieldKey(), locked});
+    if (!candidate) continue;
+    FieldKey field = instance == nullptr ? FieldKey() : instance->guardian;
+    // The store itself knows best which field it sets.
+    const std::vector<std::size_t>& own = writes.of(trace.siteOf(e));
+    if (instance != nullptr && own.size() == 1) field = guardians.guardians[own[0]].field;
+    result.commits.push_back({n, field, locked});
   }
   return result;
 }

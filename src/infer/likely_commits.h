@@ -1,8 +1,6 @@
-// Which stores of a trace are likely to commit an operation (Durinn,
-// section 5.2): those to *instances* of guardians, the addresses that the
-// guardians' deciding reads touched in the trace, and locked instructions; but
-// not those to memory that nothing persistent leads to yet and that is
-// published later (publish after initialisation).
+// Which stores of a trace are likely to commit an operation (Durinn, section 5.2): those to *instances* of guardians,
+// the addresses that the guardians' deciding reads touched in the trace, and locked instructions; but not those to
+// memory that nothing persistent leads to yet and that is published later (publish after initialisation).
 #pragma once
 
 #include <cstdint>
@@ -21,8 +19,8 @@ struct LikelyCommit {
   bool operator==(const LikelyCommit&) const = default;
 };
 
-// Bytes of PM that a guardian's deciding reads touched; of one whose reads are
-// none of the trace's (a restart has them), those that its writes touched.
+// Bytes of PM that a guardian's deciding reads touched; of one whose reads are none of the trace's (a restart has
+// them), those that its writes touched.
 struct GuardianInstance {
   PmAddr begin = 0;
   std::uint64_t size = 0;
@@ -34,16 +32,14 @@ struct LikelyCommits {
   std::vector<LikelyCommit> commits;        // in order of the trace
   std::vector<GuardianInstance> instances;  // in order of address, then field
   std::uint64_t loads = 0;                  // in the trace
-  // What each rule alone leaves of all stores of the trace (Durinn, figure 11):
-  // those to instances or by locked instructions, and those to memory that is
-  // published or never is.
+  // What each rule alone leaves of all stores of the trace (Durinn, figure 11): those to instances or by locked
+  // instructions, and those to memory that is published or never is.
   std::uint64_t stores = 0, toGuardians = 0, published = 0;
 };
 
 LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians);
 
-// "sets Bucket.valid: map.cpp:60 tests Bucket.valid before map.cpp:61 reads
-// Bucket.key": for reports.
+// "sets Bucket.valid: map.cpp:60 tests Bucket.valid before map.cpp:61 reads Bucket.key": for reports.
 std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians);
 
 }  // namespace blackout

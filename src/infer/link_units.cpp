@@ -1,14 +1,8 @@
 #include "infer/link_units.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
 #include <set>
 
+#include "infer/in_child.h"
 #include "infer/program_code.h"
 #include "infer/straighten.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -63,54 +57,6 @@ static std::string faultIn(const KeptUnit& unit) {
   return "";
 }
 
-// Why a unit can't be used; empty: it can. LLVM's reader trusts its input, and may crash or hang on damaged bitcode or
-// end the process: that is left to a process of its own.
-static std::string faultOf(const KeptUnit& unit) {
-  const std::string damaged = "its bitcode is damaged; compile it again";
-  constexpr unsigned kMostSeconds = 60;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return faultIn(unit);
-  pid_t child = fork();
-  if (child < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    return faultIn(unit);
-  }
-  if (child == 0) {
-    // No word of its own, no handler of the tool, no core.
-    for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM}) std::signal(signal, SIG_DFL);
-    rlimit none{0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    if (int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) dup2(null, STDERR_FILENO);
-    alarm(kMostSeconds);
-    std::string fault = faultIn(unit).substr(0, 4096);
-    bool said = write(ends[1], fault.data(), fault.size()) == static_cast<ssize_t>(fault.size());
-    _exit(said ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string fault;
-  char part[4096];
-  for (ssize_t n; (n = read(ends[0], part, sizeof part)) != 0;) {
-    if (n > 0)
-      fault.append(part, static_cast<std::size_t>(n));
-    else if (errno != EINTR)
-      break;
-  }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? fault : damaged;
-}
-
-static std::unique_ptr<Module> readUnit(const KeptUnit& unit, LLVMContext& context, std::vector<std::string>& notes) {
-  if (std::string fault = faultOf(unit); !fault.empty()) {
-    notes.push_back(nameOf(unit) + " is left out: " + fault);
-    return nullptr;
-  }
-  return cantFail(parseBitcodeFile(MemoryBufferRef(unit.bitcode, unit.source), context));
-}
-
 // Two strong definitions of one name, as in two programs that are analysed at once, are two functions: each unit's
 // calls lead to its own.
 static void keepApart(Module& unit, const Module& all) {
@@ -132,10 +78,19 @@ std::unique_ptr<Module> linkUnits(const ProgramBitcode& program, LLVMContext& co
   auto all = std::make_unique<Module>("program", context);
   Linker linker(*all);
   std::set<std::string_view> seen;  // a unit that two files hold, as an archive and the program that it is linked to
+  std::vector<const KeptUnit*> sound;
   for (const KeptUnit& unit : program.units) {
     if (!seen.insert(unit.bitcode).second) continue;
-    std::unique_ptr<Module> m = readUnit(unit, context, notes);
-    if (m == nullptr) continue;
+    // Before any of them is read here: a fork of a process that holds much is slow.
+    std::string fault = inChild([&] { return faultIn(unit); }).value_or("its bitcode is damaged; compile it again");
+    if (fault.empty())
+      sound.push_back(&unit);
+    else
+      notes.push_back(nameOf(unit) + " is left out: " + fault);
+  }
+  for (const KeptUnit* sent : sound) {
+    const KeptUnit& unit = *sent;
+    std::unique_ptr<Module> m = cantFail(parseBitcodeFile(MemoryBufferRef(unit.bitcode, unit.source), context));
     // Flags that contradict each other would stop the linker, and say nothing that is needed here.
     if (NamedMDNode* flags = m->getModuleFlagsMetadata()) flags->eraseFromParent();
     if (all->empty() && all->global_empty()) {

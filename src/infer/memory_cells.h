@@ -1,14 +1,10 @@
-// PM cut where pointers lead: a *cell* begins at a word that something in the
-// trace points to (or at a block that the program allocated) and goes on over
-// the bytes that the trace stores, with gaps of at most a line, up to the next
-// cell. An object is one cell, or a few where pointers also lead to its inside
-// (publication.h). What lies before the address that a pointer holds is not
-// part of what it leads to.
+// PM cut where pointers lead: a *cell* begins at a word that something in the trace points to (or at a block that the
+// program allocated) and goes on over the bytes that the trace stores, with gaps of at most a line, up to the next
+// cell. An object is one cell, or a few where pointers also lead to its inside (publication.h). What lies before the
+// address that a pointer holds is not part of what it leads to.
 //
-// Everything in no cell is memory that a program finds without a pointer:
-// roots, fixed arrays, logs. A pool's first line always is, and so are the
-// other fields of a struct that has fields there, unless a pointer leads to one
-// of them.
+// Everything in no cell is memory that a program finds without a pointer: roots, fixed arrays, logs. A pool's first
+// line always is, and so are the other fields of a struct that has fields there, unless a pointer leads to one of them.
 #pragma once
 
 #include <cstdint>

@@ -13,15 +13,13 @@ namespace blackout {
 
 namespace {
 
-// What is reached from more objects than this is taken for reached from
-// anywhere.
+// What is reached from more objects than this is taken for reached from anywhere.
 constexpr std::size_t kMostAbove = 96;
 
 // As many values may come into a variable; what else does is not followed.
 constexpr std::size_t kMostStored = 32;
 
-// Code that takes an address through more steps than this was not written by
-// hand.
+// Code that takes an address through more steps than this was not written by hand.
 constexpr int kMostSteps = 1000;
 
 // Through what only changes the type, or takes tag bits off.
@@ -41,9 +39,8 @@ const Value* plain(const Value* v) {
   }
 }
 
-// What comes into a local variable that has stayed in memory: what is stored at
-// the offset or at a place that varies, and what calls that were given the
-// variable were given too.
+// What comes into a local variable that has stayed in memory: what is stored at the offset or at a place that varies,
+// and what calls that were given the variable were given too.
 std::vector<const Value*> storedInto(const AllocaInst& variable, std::int64_t offset) {
   std::vector<const Value*> values;
   const DataLayout& dl = variable.getModule()->getDataLayout();
@@ -103,15 +100,13 @@ ObjectNo Objects::make(const Value* v, bool open) {
   return no;
 }
 
-// The number is there before the parts are looked at: a phi may lead back to
-// itself.
+// The number is there before the parts are looked at: a phi may lead back to itself.
 ObjectNo Objects::madeOf(const Value* v, const std::vector<const Value*>& parts) {
   ObjectNo no = make(v, false);
   std::vector<ObjectNo> parents;
   for (const Value* part : parts)
     if (!isa<Constant>(part) || isa<GlobalValue>(part)) parents.push_back(objectOf(part));
-  // A pointer that only moves on in its object, as in a loop over an array, is
-  // that object.
+  // A pointer that only moves on in its object, as in a loop over an array, is that object.
   std::vector<ObjectNo> others;
   for (ObjectNo parent : parents)
     if (same(parent) != no && (others.empty() || others[0] != same(parent))) others.push_back(same(parent));
@@ -249,8 +244,7 @@ bool Objects::reaches(SpotNo from, ObjectNo to) {
     for (ObjectNo start : starts) {
       const std::vector<ObjectNo>& all = above(start);
       if (std::binary_search(all.begin(), all.end(), to)) return true;
-      // An index that comes from nowhere is a number; a base that does may be
-      // anything.
+      // An index that comes from nowhere is a number; a base that does may be anything.
       if (side == 0 && objects_[start].open) return true;
     }
   }

@@ -1,13 +1,10 @@
-// Which object in memory an access touches, and from which objects one gets
-// there: so that a test of one object is not taken for a guard of every other
-// object that happens to be read after it.
+// Which object in memory an access touches, and from which objects one gets there: so that a test of one object is
+// not taken for a guard of every other object that happens to be read after it.
 //
-// An *object* is where an address begins, before the steps to members and
-// elements: an argument, a variable, a pointer that was read from a place of
-// another object, what a call returned, one of several (phi). Two reads of the
-// same place are the same object. *Above* an object are those that one passes
-// on the way to it: the node that held the pointer, the table that held the
-// node. A *spot* is the object that an access touches with the indices that it
+// An *object* is where an address begins, before the steps to members and elements: an argument, a variable, a
+// pointer that was read from a place of another object, what a call returned, one of several (phi). Two reads of the
+// same place are the same object. *Above* an object are those that one passes on the way to it: the node that held
+// the pointer, the table that held the node. A *spot* is the object that an access touches with the indices that it
 // uses there.
 #pragma once
 
@@ -31,9 +28,8 @@ class Objects {
   explicit Objects(const llvm::Module& m);
 
   SpotNo spotOf(const llvm::Value* pointer);
-  // What a spot of a callee is for its caller: the objects that it got as
-  // arguments and that are above the spot, or those of the whole program.
-  // `actuals` by number of the argument.
+  // What a spot of a callee is for its caller: the objects that it got as arguments and that are above the spot, or
+  // those of the whole program. `actuals` by number of the argument.
   SpotNo inCaller(SpotNo spot, const llvm::Function& callee, const std::vector<SpotNo>& actuals);
   // Numbers of the arguments from which one gets to the spot.
   std::vector<unsigned> argumentsAbove(SpotNo spot);
@@ -41,9 +37,8 @@ class Objects {
   const llvm::Function* functionOf(SpotNo spot) const { return spots_[spot].function; }
 
   bool isSameObject(SpotNo a, SpotNo b) const;
-  // Whether one gets from the object of `test` to that of `read`, or both use
-  // one index; spots of different functions, and unknown ones, can't be told
-  // apart.
+  // Whether one gets from the object of `test` to that of `read`, or both use one index; spots of different
+  // functions, and unknown ones, can't be told apart.
   bool isRelated(SpotNo read, SpotNo test);
 
  private:

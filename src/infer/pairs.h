@@ -1,6 +1,5 @@
-// Guardians that must be changed together: two fields that one condition tests
-// before one read (Witcher), two that one read stands under within a function,
-// two that guard each other (Huang et al.).
+// Guardians that must be changed together: two fields that one condition tests before one read (Witcher), two that one
+// read stands under within a function, two that guard each other (Huang et al.).
 #pragma once
 
 #include <vector>
@@ -11,8 +10,7 @@ namespace blackout {
 
 struct PairFinding {
   GuardianPair::Rule rule{};
-  KeyNo first = 0, second = 0,
-        guarded = 0;  // guarded counts unless the rule is EachOther
+  KeyNo first = 0, second = 0, guarded = 0;  // guarded counts unless the rule is EachOther
   ReadNo firstTest = 0, secondTest = 0;
 };
 

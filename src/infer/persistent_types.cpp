@@ -4,6 +4,7 @@
 #include <set>
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
 
 using namespace llvm;
@@ -49,6 +50,7 @@ void PersistentTypes::readTypes(const ProgramCode& code) {
   const NamedMDNode* types = code.module.getNamedMetadata("blackout.types");
   if (types == nullptr) return;
   std::set<const MDNode*> seen;
+  std::vector<std::pair<KeyNo, KeyNo>> within;
   for (const MDNode* row : types->operands()) {
     if (row->getNumOperands() < 3 || !seen.insert(row).second) continue;
     auto text = [&](unsigned k) {
@@ -68,9 +70,33 @@ void PersistentTypes::readTypes(const ProgramCode& code) {
     related_[from].push_back(to);
     if (pointer)
       pointers_[code_.fields.of((owner + "." + member).str())] = to;
-    else
-      related_[to].push_back(from);
+    else if (member != type)  // a base class says nothing of the others that are derived from it
+      within.push_back({to, from});
   }
+  // What contains a persistent struct is persistent too, unless such objects stand on the stack or in variables, as
+  // the arguments of a function that are a struct do.
+  std::set<KeyNo> variables;
+  auto addVariable = [&](const Type* type) {
+    while (const auto* array = dyn_cast<ArrayType>(type)) type = array->getElementType();
+    for (KeyNo key : namedBy(type)) variables.insert(key);
+  };
+  for (const GlobalVariable& g : code.module.globals()) addVariable(g.getValueType());
+  for (const Function* f : code.functions)
+    for (const Instruction& i : instructions(*f))
+      if (const auto* local = dyn_cast<AllocaInst>(&i)) addVariable(local->getAllocatedType());
+  for (const auto& [part, whole] : within)
+    if (!variables.contains(whole)) related_[part].push_back(whole);
+}
+
+// The structs whose IR type it is: "struct.Node.12" is "Node".
+Keys PersistentTypes::namedBy(const Type* type) const {
+  const auto* structure = dyn_cast<StructType>(type);
+  if (structure == nullptr || !structure->hasName()) return {};
+  StringRef name = structure->getName();
+  name = name.substr(name.find('.') + 1);
+  if (auto [front, digits] = name.rsplit('.'); !digits.empty() && all_of(digits, isDigit)) name = front;
+  auto at = byIrName_.find(name.str());
+  return at == byIrName_.end() ? Keys{} : at->second;
 }
 
 void PersistentTypes::readUses(const ProgramCode& code) {
@@ -86,20 +112,13 @@ void PersistentTypes::readUses(const ProgramCode& code) {
   }
 }
 
-// What a pointer without keys leads to, by the struct that its address is
-// computed in, the type of the member that it was loaded from, and other
-// accesses through the same pointer.
+// What a pointer without keys leads to, by the struct that its address is computed in, the type of the member that it
+// was loaded from, and other accesses through the same pointer.
 Keys PersistentTypes::pointees(const Value* pointer) const {
   Keys keys;
   for (const Value* v = pointer; v != nullptr;) {
     if (const auto* gep = dyn_cast<GEPOperator>(v)) {
-      if (const auto* type = dyn_cast<StructType>(gep->getSourceElementType()); type != nullptr && type->hasName()) {
-        // "struct.Node.12" is "Node".
-        StringRef name = type->getName();
-        name = name.substr(name.find('.') + 1);
-        if (auto [front, digits] = name.rsplit('.'); !digits.empty() && all_of(digits, isDigit)) name = front;
-        if (auto at = byIrName_.find(name.str()); at != byIrName_.end()) addKeys(keys, at->second);
-      }
+      addKeys(keys, namedBy(gep->getSourceElementType()));
       v = gep->getPointerOperand();
     } else if (isa<CastInst, FreezeInst>(v)) {
       v = cast<User>(v)->getOperand(0);
@@ -127,8 +146,7 @@ void PersistentTypes::addFlushed(Keys keys, const Value* pointer) {
   for (KeyNo key : keys) {
     anyFlush_ = true;
     fields_[key] = 1;
-    // What a pointer in a struct leads to, as in a volatile handle of a pool:
-    // says nothing of the struct.
+    // What a pointer in a struct leads to, as in a volatile handle of a pool: says nothing of the struct.
     bool throughPointer = false;
     const FieldKey text = code_.fields.key(key);
     if (text.ends_with("[]")) {

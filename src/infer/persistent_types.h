@@ -1,7 +1,6 @@
-// Which structs are persistent: those of which something is flushed, by an
-// instruction, by a library, or by a function of the program to which they are
-// passed; and, from those, what they contain, what contains them and what they
-// point to. If a program flushes nothing that is known, all are.
+// Which structs are persistent: those of which something is flushed, by an instruction, by a library, or by a
+// function of the program to which they are passed; and, from those, what they contain, what contains them and what
+// they point to. If a program flushes nothing that is known, all are.
 #pragma once
 
 #include <vector>
@@ -20,6 +19,7 @@ class PersistentTypes {
  private:
   void readTypes(const ProgramCode& code);
   void readUses(const ProgramCode& code);
+  Keys namedBy(const llvm::Type* type) const;
   Keys pointees(const llvm::Value* pointer) const;
   void addFlushed(Keys keys, const llvm::Value* pointer);
   void close();

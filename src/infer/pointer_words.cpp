@@ -12,8 +12,7 @@ constexpr std::uint64_t kWithoutHighTag = 0x0000ffffffffffff;
 // Below it there are headers, and most small numbers.
 constexpr std::uint64_t kFirstOffset = BLACKOUT_LINE;
 
-// Who stored a value: an instruction, or, where that is unknown, whatever
-// stores to this word.
+// Who stored a value: an instruction, or, where that is unknown, whatever stores to this word.
 std::uint64_t originOf(const Trace& trace, const Event& e) {
   const Where* where = trace.where(e.where);
   return where != nullptr && where->site != 0 ? where->site : wordOf(e.addr) | 1ull << 63;
@@ -30,8 +29,7 @@ std::uint64_t combined(std::uint64_t old, const Event& e) {
   return old;
 }
 
-// Calls use(word, value) for the words of bytes that were in a file before the
-// recording.
+// Calls use(word, value) for the words of bytes that were in a file before the recording.
 template <class Use>
 void forEachWord(PmAddr begin, std::string_view bytes, Use use) {
   for (std::size_t i = (kWord - begin % kWord) % kWord; i + kWord <= bytes.size(); i += kWord) {
@@ -74,8 +72,7 @@ PmAddr Mappings::at(std::uint64_t address) const {
 }
 
 PmAddr Mappings::target(std::uint64_t value) const {
-  // Objects begin at words: what a value has below that is a tag, or the
-  // pointer leads into the word.
+  // Objects begin at words: what a value has below that is a tag, or the pointer leads into the word.
   PmAddr target = at(value);
   if (target == 0) target = at(value & kWithoutHighTag);
   return wordOf(target);
@@ -113,8 +110,7 @@ void PointerWords::survey() {
 
 void PointerWords::surveyWord(PmAddr word, std::uint64_t value, std::uint64_t origin) {
   if (value == 0) return;
-  // The address of a pool itself is in the header of many that know offsets
-  // only.
+  // The address of a pool itself is in the header of many that know offsets only.
   if (PmAddr target = mappings_.target(value); target != 0) {
     if (offsetOf(target) >= kFirstOffset && fileOf(word) < hasAddresses_.size()) hasAddresses_[fileOf(word)] = true;
     return;

@@ -1,14 +1,10 @@
-// Which words of PM lead where, as a trace goes on. PM is seen as aligned words
-// of 8 bytes; a word holds a pointer if its value, as it is or without tags in
-// its 3 low and 16 high bits, is an address inside a mapping of a pool, or if
-// it is the offset of an object in the word's own file. Nothing else is known
-// of the program or of its allocator.
+// Which words of PM lead where, as a trace goes on. PM is seen as aligned words of 8 bytes; a word holds a pointer if
+// its value, as it is or without tags in its 3 low and 16 high bits, is an address inside a mapping of a pool, or if it
+// is the offset of an object in the word's own file. Nothing else is known of the program or of its allocator.
 //
-// Numbers are taken for offsets only where little speaks against it: nothing in
-// the file is an address (programs use one or the other), and everything that
-// the same instruction ever stored was 0 or the offset, 64 or more, of a word
-// that had been written by then. So a counter or a size that happens to be an
-// offset now and then does not count.
+// Numbers are taken for offsets only where little speaks against it: nothing in the file is an address (programs use
+// one or the other), and everything that the same instruction ever stored was 0 or the offset, 64 or more, of a word
+// that had been written by then. So a counter or a size that happens to be an offset now and then does not count.
 #pragma once
 
 #include <map>
@@ -48,13 +44,11 @@ struct PointerChange {
 
 class PointerWords {
  public:
-  // Looks through the whole trace for mappings and for the instructions that
-  // store offsets.
+  // Looks through the whole trace for mappings and for the instructions that store offsets.
   explicit PointerWords(const Trace& trace);
 
   void restart();
-  // To be called with every event in order; returns the words that event n
-  // makes lead elsewhere.
+  // To be called with every event in order; returns the words that event n makes lead elsewhere.
   const std::vector<PointerChange>& follow(EventNo n);
 
   const Mappings& mappings() const { return mappings_; }

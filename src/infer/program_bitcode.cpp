@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "events/contract.h"
+#include "infer/in_child.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Config/llvm-config.h"
@@ -26,11 +28,9 @@ namespace {
 
 using llvm::StringRef;
 
-// More than any compiler makes of one file; a record that claims more is
-// damaged.
+// More than any compiler makes of one file; a record that claims more is damaged.
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 30;
-// Nor does bitcode pack this well: a few bytes must not ask for a lot of
-// memory.
+// Nor does bitcode pack this well: a few bytes must not ask for a lot of memory.
 constexpr std::uint64_t kBestRatio = 1000;
 constexpr std::size_t kAlignment = 8;
 
@@ -39,8 +39,8 @@ std::string sentenceOf(llvm::Expected<T>& failed) {
   return llvm::toString(failed.takeError());
 }
 
-// The unit of one record that begins the bytes, and how many of them it takes.
-// 0: the size itself is damaged, so what follows can't be found.
+// The unit of one record that begins the bytes, and how many of them it takes. 0: the size itself is damaged, so what
+// follows can't be found.
 std::size_t addRecord(ProgramBitcode& program, StringRef bytes, const std::string& holder) {
   auto leaveOut = [&](const std::string& unit, const std::string& why) {
     program.notes.push_back(fmt::format("{}: {}, so {} is left out; compile it again", holder, why, unit));
@@ -79,8 +79,8 @@ std::size_t addRecord(ProgramBitcode& program, StringRef bytes, const std::strin
   return size;
 }
 
-// Where a shared library is looked for that a program needs, as the dynamic
-// linker does before the system's folders: ours is not there.
+// Where a shared library is looked for that a program needs, as the dynamic linker does before the system's folders:
+// ours is not there.
 struct Needed {
   std::vector<std::string> libraries, folders;
 };
@@ -93,6 +93,8 @@ class Reader {
     std::error_code error;
     std::string canonical = std::filesystem::weakly_canonical(path, error).string();
     if (!seen_.insert(canonical).second) return {};
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+      return fail(fmt::format("{} is no file", path));
     auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                               /*RequiresNullTerminator=*/false);
     if (!buffer) return fail(fmt::format("{}: {}", path, buffer.getError().message()));
@@ -141,8 +143,7 @@ class Reader {
       if (!content) return fail(fmt::format("{} is a damaged ELF file: {}", name, sentenceOf(content)));
       addRecords(program_, {content->data(), content->size()}, name);
     }
-    // The program's own shared libraries: those without bitcode are the
-    // system's.
+    // The program's own shared libraries: those without bitcode are the system's.
     Needed needed = neededBy(*elf64, name);
     for (const std::string& library : needed.libraries)
       for (const std::string& folder : needed.folders)
@@ -230,6 +231,12 @@ class Reader {
         program_.notes.push_back(fmt::format("{}: {}", member, sentenceOf(buffer)));
         continue;
       }
+      // LLVM believes the size that the member's header states.
+      if (!(*archive)->isThin() &&
+          (buffer->getBufferStart() < bytes.getBufferStart() || buffer->getBufferEnd() > bytes.getBufferEnd())) {
+        program_.notes.push_back(fmt::format("{} is cut short, so it is left out; make the archive again", member));
+        break;
+      }
       inArchive_ = true;
       auto known = content(*buffer, member);
       inArchive_ = false;
@@ -239,35 +246,51 @@ class Reader {
     return {};
   }
 
-  // An object of a build with -flto has its record as a variable; any other
-  // file of bitcode is the unit itself.
+  // An object of a build with -flto has its record as a variable; any other file of bitcode is the unit itself.
   Result<void> bitcode(llvm::MemoryBufferRef bytes, const std::string& name) {
+    std::optional<std::string> said = inChild([&] { return lookInto(bytes); });
+    const Found found = said && !said->empty() ? static_cast<Found>((*said)[0]) : Found::Damaged;
+    const std::string rest = said && !said->empty() ? said->substr(1) : "it is damaged";
+    switch (found) {
+      case Found::Records:
+        addRecords(program_, {rest.data(), rest.size()}, name);
+        break;
+      case Found::Prepared:
+        program_.units.push_back({rest, name, bytes.getBuffer().str()});
+        break;
+      case Found::Unprepared:
+        if (inArchive_)
+          program_.notes.push_back(
+              fmt::format("{} is bitcode that blackout-clang didn't make, so it is left out", name));
+        else
+          program_.unprepared.push_back(name);
+        break;
+      case Found::Damaged:
+        program_.notes.push_back(
+            fmt::format("{} can't be read as bitcode of LLVM {} ({}), so it is left out; make it with clang {}", name,
+                        LLVM_VERSION_MAJOR, rest, LLVM_VERSION_MAJOR));
+        break;
+    }
+    return {};
+  }
+
+  enum class Found : char { Records = 'r', Prepared = 'p', Unprepared = 'u', Damaged = 'd' };
+
+  // What a file of bitcode is: the letter of Found, then the records, the name of the source, or what is wrong.
+  static std::string lookInto(llvm::MemoryBufferRef bytes) {
+    auto say = [](Found found, StringRef rest) { return static_cast<char>(found) + rest.str(); };
     llvm::LLVMContext context;
     auto module = llvm::parseBitcodeFile(bytes, context);
-    if (!module) {
-      program_.notes.push_back(
-          fmt::format("{} can't be read as bitcode of LLVM {} ({}), so it is left out; "
-                      "make it with clang {}",
-                      name, LLVM_VERSION_MAJOR, sentenceOf(module), LLVM_VERSION_MAJOR));
-      return {};
-    }
-    bool kept = false;
+    if (!module) return say(Found::Damaged, sentenceOf(module));
+    std::string records;
     for (const llvm::GlobalVariable& variable : (*module)->globals()) {
       if (variable.getSection() != BLACKOUT_BITCODE_SECTION || !variable.hasInitializer()) continue;
-      if (const auto* data = llvm::dyn_cast<llvm::ConstantDataSequential>(variable.getInitializer())) {
-        StringRef raw = data->getRawDataValues();
-        addRecords(program_, {raw.data(), raw.size()}, name);
-        kept = true;
-      }
+      if (const auto* data = llvm::dyn_cast<llvm::ConstantDataSequential>(variable.getInitializer()))
+        records += data->getRawDataValues();
     }
-    if (kept) return {};
-    if ((*module)->getNamedMetadata("blackout.prepared") != nullptr)
-      program_.units.push_back({(*module)->getSourceFileName(), name, bytes.getBuffer().str()});
-    else if (inArchive_)
-      program_.notes.push_back(fmt::format("{} is bitcode that blackout-clang didn't make, so it is left out", name));
-    else
-      program_.unprepared.push_back(name);
-    return {};
+    if (!records.empty()) return say(Found::Records, records);
+    const bool prepared = (*module)->getNamedMetadata("blackout.prepared") != nullptr;
+    return say(prepared ? Found::Prepared : Found::Unprepared, (*module)->getSourceFileName());
   }
 
   ProgramBitcode& program_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "events/access_wrapper.h"
 #include "infer/access_id.h"
@@ -233,6 +234,42 @@ static std::optional<CodeAccess> accessIn(const Instruction& i, const Access& a)
     return std::nullopt;
   }
   return access;
+}
+
+std::size_t ProgramCode::indirectCalls() const {
+  std::size_t count = 0;
+  for (const Function* f : functions)
+    for (const Instruction& i : instructions(*f))
+      if (const auto* call = dyn_cast<CallBase>(&i))
+        count += call->isIndirectCall() && !isa<Constant>(call->getCalledOperand()->stripPointerCasts());
+  return count;
+}
+
+Keys ProgramCode::marks() const {
+  std::set<std::pair<KeyNo, std::uint64_t>> set, tested;
+  auto add = [](auto& to, const Keys& keys, const ConstantInt& constant) {
+    if (!constant.isZero() && constant.getBitWidth() <= 64)
+      for (KeyNo key : keys) to.insert({key, constant.getZExtValue()});
+  };
+  for (const Function* f : functions)
+    for (const Instruction& i : instructions(*f)) {
+      if (const auto* store = dyn_cast<StoreInst>(&i)) {
+        const auto* value = dyn_cast<ConstantInt>(store->getValueOperand());
+        const CodeAccess* access = value == nullptr ? nullptr : accessOf(i);
+        if (access != nullptr) add(set, access->writtenKeys, *value);
+      } else if (const auto* compare = dyn_cast<ICmpInst>(&i); compare != nullptr && compare->isEquality()) {
+        const auto* value = dyn_cast<ConstantInt>(compare->getOperand(1));
+        const Value* side = compare->getOperand(0);
+        while (const auto* cast = dyn_cast<CastInst>(side)) side = cast->getOperand(0);
+        const auto* load = value == nullptr ? nullptr : dyn_cast<LoadInst>(side);
+        const CodeAccess* access = load == nullptr ? nullptr : accessOf(*load);
+        if (access != nullptr) add(tested, access->readKeys, *value);
+      }
+    }
+  Keys marks;
+  for (const auto& one : set)
+    if (tested.contains(one)) addKeys(marks, {one.first});
+  return marks;
 }
 
 void ProgramCode::addAccess(const Instruction& i) {

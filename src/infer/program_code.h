@@ -1,7 +1,6 @@
-// The linked program in numbers: its functions, the calls between them, and
-// what every instruction does to memory, with the field keys of that memory. An
-// access through an argument that has no keys of its own has those that the
-// callers of the function pass, through several levels.
+// The linked program in numbers: its functions, the calls between them, and what every instruction does to memory, with
+// the field keys of that memory. An access through an argument that has no keys of its own has those that the callers
+// of the function pass, through several levels.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +19,8 @@ using AccessSite = std::uint32_t;
 using FunctionNo = std::uint32_t;
 constexpr FunctionNo kNoFunction = ~0u;
 
-// Accesses that are one place of the program for a trace (infer/access_id.h).
-// Of several ways into which it was inlined the first in order stands for all.
+// Accesses that are one place of the program for a trace (infer/access_id.h). Of several ways into which it was inlined
+// the first in order stands for all.
 class AccessSites {
  public:
   AccessSite of(const llvm::Instruction& i, SiteClass cls);
@@ -52,17 +51,15 @@ struct CodeCall {
   FunctionNo caller = 0, callee = 0;
 };
 
-// The variable on the stack that a pointer leads into, and where; the offset is
-// -1 if it varies.
+// The variable on the stack that a pointer leads into, and where; the offset is -1 if it varies.
 struct LocalPlace {
   const llvm::Value* variable = nullptr;  // null: none. An alloca, or an argument by value
   std::int64_t offset = -1;
 };
 LocalPlace localPlace(const llvm::Value* pointer, const llvm::DataLayout& dl);
 
-// What a pointer is computed from, through casts, arithmetic, phis and selects:
-// arguments, loads, results of calls, variables. Few, or none if it would be
-// many.
+// What a pointer is computed from, through casts, arithmetic, phis and selects: arguments, loads, results of calls,
+// variables. Few, or none if it would be many.
 std::vector<const llvm::Value*> rootsOf(const llvm::Value* pointer);
 
 class ProgramCode {
@@ -83,6 +80,9 @@ class ProgramCode {
   std::uint32_t argumentNo(const llvm::Argument& a) const;
   std::uint32_t argumentCount() const { return argumentCount_; }
   std::uint32_t firstArgument(FunctionNo f) const { return firstArgument_[f]; }
+  std::size_t indirectCalls() const;
+  // Fields that are set to the very constant that they are tested for, as a magic number is.
+  Keys marks() const;
   // What callers pass: the keys of what the argument points to.
   const Keys& argumentKeys(std::uint32_t argument) const { return argumentKeys_[argument]; }
 

@@ -14,8 +14,7 @@ namespace blackout {
 
 namespace {
 
-// Numbers the operations of a trace, and what its threads do between them. 0
-// for all events of one that marks none.
+// Numbers the operations of a trace, and what its threads do between them. 0 for all events of one that marks none.
 class Periods {
  public:
   // Whether there is any mark decides for the events before it, too.
@@ -74,12 +73,10 @@ class Publications {
 
   struct State {
     bool published = false;
-    CellNo object = kNone;         // while it is published: the first cell of the
-                                   // object that it is part of
-    std::uint64_t led = 0;         // of an object's first cell: pointers to the object
-                                   // from published memory outside of it
-    CellNo block = kNone;          // the first cell of the allocated block that it is part of
-    std::uint64_t held = 0;        // pointers from objects that are being filled
+    CellNo object = kNone;   // while it is published: the first cell of the object that it is part of
+    std::uint64_t led = 0;   // of an object's first cell: pointers to the object from published memory outside of it
+    CellNo block = kNone;    // the first cell of the allocated block that it is part of
+    std::uint64_t held = 0;  // pointers from objects that are being filled
     std::vector<Pending> pending;  // stores since it was last published
   };
 
@@ -101,8 +98,7 @@ class Publications {
     else
       pointers_[change.word] = change.after;
     if (!isPublished(in)) {
-      // Leads nowhere until the object is published. Until then it only says
-      // what is an object of its own.
+      // Leads nowhere until the object is published. Until then it only says what is an object of its own.
       unhold(change.word, change.before);
       if (change.after != 0) hold(change.word, change.after);
       return;
@@ -148,9 +144,8 @@ class Publications {
       first = block;
       while (end < cells_.count() && states_[end].block == block) ++end;
     } else {
-      // The rest of the object, where a pointer leads to its inside at another
-      // time: joined, filled at the same time, and nothing that is being filled
-      // or published has it for an object of its own.
+      // The rest of the object, where a pointer leads to its inside at another time: joined, filled at the same time,
+      // and nothing that is being filled or published has it for an object of its own.
       while (cells_.joined(end - 1) && !states_[end].published && states_[end].block == kNone &&
              states_[end].held == 0 && !states_[end].pending.empty())
         ++end;
@@ -223,10 +218,8 @@ class Publications {
   Periods periods_;
   std::uint64_t current_ = 0;  // period
   std::vector<State> states_;
-  std::map<PmAddr, PmAddr> pointers_;   // target by word; an event that changes
-                                        // several is applied one by one
-  std::unordered_set<PmAddr> filling_;  // words with a pointer that was stored
-                                        // since their object was last published
+  std::map<PmAddr, PmAddr> pointers_;   // target by word; an event that changes several is applied one by one
+  std::unordered_set<PmAddr> filling_;  // words with a pointer that was stored since their object was last published
   std::vector<EventNo> initialising_;
 };
 

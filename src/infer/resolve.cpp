@@ -5,8 +5,7 @@
 
 namespace blackout {
 
-// What depends on more than this depends on everything, and would make the
-// analysis quadratic.
+// What depends on more than this depends on everything, and would make the analysis quadratic.
 constexpr std::size_t kMostOrigins = 512;
 
 Resolver::Resolver(const ProgramCode& code, ProgramFacts& facts) : facts_(facts), arguments_(code.argumentCount()) {

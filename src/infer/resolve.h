@@ -1,5 +1,5 @@
-// From sets in a function's own terms to the reads behind them: an argument is
-// what all callers pass, followed memory what is stored into it anywhere.
+// From sets in a function's own terms to the reads behind them: an argument is what all callers pass, followed memory
+// what is stored into it anywhere.
 #pragma once
 
 #include "infer/slices.h"

@@ -171,7 +171,7 @@ SetNo FunctionSlicer::call(const CallBase& call) {
         if (!p_.code.fields.isStruct(key) && p_.types.isPersistent(key)) {
           AccessSite site = p_.code.sites.of(call, SiteClass::Call);
           all = sets_.unite(all, sets_.one({Origin::Read, kAccumulated, p_.facts.reads.of(site, key, false),
-                                            spotOf(call.getArgOperand(k))}));
+                                            spotOf(call.getArgOperand(k)), key}));
         }
   return all;
 }
@@ -186,9 +186,10 @@ SetNo FunctionSlicer::readBy(const Instruction& i, const CodeAccess& access) {
   }
   if (access.readsLocal) return 0;
   for (KeyNo key : access.readKeys) {
-    Origin o = p_.types.isPersistent(key)
-                   ? Origin{Origin::Read, kRaw, p_.facts.reads.of(access.site, key, access.swaps), spotOf(access.read)}
-                   : Origin{Origin::Memory, kRaw, p_.memoryOf(key)};
+    Origin o =
+        p_.types.isPersistent(key)
+            ? Origin{Origin::Read, kRaw, p_.facts.reads.of(access.site, key, access.swaps), spotOf(access.read), key}
+            : Origin{Origin::Memory, kRaw, p_.memoryOf(key)};
     all = sets_.unite(all, sets_.one(o));
   }
   if (access.readKeys.empty())
@@ -223,7 +224,7 @@ SetNo FunctionSlicer::loadedFrom(const Value* variable, std::int64_t offset, con
       for (KeyNo key : read)
         if (p_.types.isPersistent(key))
           all = sets_.unite(all, sets_.one({Origin::Read, kRaw, p_.facts.reads.of(c.access->site, key, false),
-                                            spotOf(c.access->read)}));
+                                            spotOf(c.access->read), key}));
     }
   }
   return all;

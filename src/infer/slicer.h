@@ -124,6 +124,7 @@ class FunctionSlicer {
   void copy(const CodeAccess& access);
   SetNo conditionOf(const llvm::Instruction& terminator);
   SetNo chosenBy(const llvm::Instruction& read);
+  SetNo leftBy(const llvm::Value* pointer, const llvm::Instruction& read) const;
   std::vector<SetNo> termsOf(const llvm::Instruction& terminator);
   void addTerms(const llvm::Value* v, std::vector<std::vector<Origin>>& terms, int depth);
   bool onlyEvaluates(const llvm::BasicBlock& b) const;

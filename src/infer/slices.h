@@ -1,8 +1,6 @@
-// Backward slices of all values of a program: through SSA values, phis with the
-// branches that choose between their values, what callees return and leave in
-// their callers' variables (summaries, from callees to callers), and stores to
-// variables. A slice ends at reads of persistent fields; their addresses are
-// slices of their own.
+// Backward slices of all values of a program: through SSA values, phis with the branches that choose between their
+// values, what callees return and leave in their callers' variables (summaries, from callees to callers), and stores
+// to variables. A slice ends at reads of persistent fields; their addresses are slices of their own.
 #pragma once
 
 #include <memory>

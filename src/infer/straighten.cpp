@@ -19,8 +19,8 @@ namespace blackout {
 
 namespace {
 
-// A block that does nothing but choose its successor by a number that differs
-// with the way to it: by a switch, or, if there are only two, by a comparison.
+// A block that does nothing but choose its successor by a number that differs with the way to it: by a switch, or, if
+// there are only two, by a comparison.
 struct Chooser {
   PHINode* number = nullptr;  // null: it is no such block
   CmpInst* compare = nullptr;
@@ -53,8 +53,8 @@ Chooser chooserIn(BasicBlock& b) {
   return chooser;
 }
 
-// Values in phis go through variables while edges move, so that every use finds
-// its value again afterwards. False: there was nothing to do.
+// Values in phis go through variables while edges move, so that every use finds its value again afterwards.
+// False: there was nothing to do.
 bool untangle(BasicBlock& b, std::vector<AllocaInst*>& variables) {
   Chooser chooser = chooserIn(b);
   PHINode* phi = chooser.number;
@@ -106,8 +106,7 @@ bool untangle(BasicBlock& b, std::vector<AllocaInst*>& variables) {
   return true;
 }
 
-// The constant that comparisons and casts of constants are. Nothing else is
-// looked at: addresses stay as they are.
+// The constant that comparisons and casts of constants are. Nothing else is looked at: addresses stay as they are.
 Constant* constantOf(Value* v, const DataLayout& dl, int depth) {
   if (auto* c = dyn_cast<Constant>(v)) return c;
   auto* i = dyn_cast<Instruction>(v);
@@ -140,9 +139,8 @@ void foldConstantBranches(Function& f) {
   if (folded) EliminateUnreachableBlocks(f);
 }
 
-// A loop without an end gets one behind each turn, so that the rest of the turn
-// is what comes after its tests; LLVM's post-dominators would choose some block
-// in the middle.
+// A loop without an end gets one behind each turn, so that the rest of the turn is what comes after its tests; LLVM's
+// post-dominators would choose some block in the middle.
 void endEndlessLoops(Function& f) {
   DominatorTree dominators(f);
   LoopInfo loops(dominators);
@@ -175,8 +173,7 @@ void straighten(Module& m) {
     if (f.isDeclaration()) continue;
     foldConstantBranches(f);
     std::vector<AllocaInst*> variables;
-    // A way may lead into the next block of this kind; there are no more rounds
-    // than scopes.
+    // A way may lead into the next block of this kind; there are no more rounds than scopes.
     for (int round = 0; round < 64; ++round) {
       std::vector<BasicBlock*> blocks;
       for (BasicBlock& b : f) blocks.push_back(&b);

@@ -75,8 +75,7 @@ Stage afterOperation(const BinaryOperator& operation, unsigned operand, Stage be
       break;
     case Instruction::LShr:
     case Instruction::AShr:
-      // The value is shifted, whatever the distance; the distance is computed
-      // with.
+      // The value is shifted, whatever the distance; the distance is computed with.
       if (operand == 0) return std::max(before, kMasked);
       break;
     default:

@@ -1,5 +1,4 @@
-// What an operation makes of the values that it gets: the stages of
-// value_sets.h, up to the shape of a test.
+// What an operation makes of the values that it gets: the stages of value_sets.h, up to the shape of a test.
 #pragma once
 
 #include "infer/function_facts.h"
@@ -9,8 +8,7 @@
 
 namespace blackout {
 
-// A number that a loop counts up or down, or a pointer that it moves on, with
-// constants added and casts around it.
+// A number that a loop counts up or down, or a pointer that it moves on, with constants added and casts around it.
 bool isCounter(const llvm::Value* v, const llvm::LoopInfo& loops);
 
 // The stage that an operand's origins have in the result of a binary operation.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <tuple>
 
 namespace blackout {
 
@@ -27,6 +29,18 @@ std::size_t ValueSets::Hash::operator()(const std::vector<Origin>& v) const {
 
 ValueSets::ValueSets() { intern({}); }
 
+// What depends on very many reads depends on a few of each field: code that is one knot of jumps or a long chain of
+// calls would otherwise carry all reads of the program through all of its values.
+constexpr std::size_t kMostOrigins = 96;
+constexpr std::size_t kMostOfOne = 2;
+
+static void thinOut(std::vector<Origin>& origins) {
+  std::map<std::tuple<Origin::Kind, std::uint32_t, Stage>, std::size_t> count;
+  std::erase_if(origins, [&](const Origin& o) {
+    return o.kind == Origin::Read && ++count[{o.kind, o.key, o.stage}] > kMostOfOne;
+  });
+}
+
 SetNo ValueSets::intern(std::vector<Origin> origins) {
   if (!std::is_sorted(origins.begin(), origins.end())) std::sort(origins.begin(), origins.end());
   origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
@@ -47,6 +61,10 @@ SetNo ValueSets::unite(SetNo a, SetNo b) {
   std::vector<Origin> both;
   both.reserve(sets_[a].size() + sets_[b].size());
   std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(), std::back_inserter(both));
+  if (both.size() > kMostOrigins) {
+    thinOut(both);
+    ++thinnedOut_;
+  }
   return unions_[(std::uint64_t{a} << 32) | b] = intern(std::move(both));
 }
 

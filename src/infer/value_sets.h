@@ -1,8 +1,6 @@
-// What a value depends on: sets of *origins*. An origin is a read of a
-// persistent field, or stands for what is known only elsewhere: an argument
-// (its callers know), or memory that is followed (its stores know). Each comes
-// with its *stage*: what was made of the value on the way. Equal sets are one
-// number, and a union is computed once.
+// What a value depends on: sets of *origins*. An origin is a read of a persistent field, or stands for what is known
+// only elsewhere: an argument (its callers know), or memory that is followed (its stores know). Each comes with its
+// *stage*: what was made of the value on the way. Equal sets are one number, and a union is computed once.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +15,8 @@ namespace blackout {
 
 using ReadNo = std::uint32_t;
 
-// As it was read; with some bits cut out; computed with other values; summed up
-// in a loop or by a call; and, from kTested on, tested, in the shape that
-// follows.
+// As it was read; with some bits cut out; computed with other values; summed up in a loop or by a call; and, from
+// kTested on, tested, in the shape that follows.
 enum Stage : std::uint8_t { kRaw, kMasked, kComputed, kAccumulated, kTested };
 constexpr Stage tested(Shape shape) { return static_cast<Stage>(kTested + static_cast<int>(shape)); }
 constexpr bool isTested(Stage s) { return s >= kTested; }
@@ -30,8 +27,8 @@ struct Origin {
   Kind kind = Read;
   Stage stage = kRaw;
   std::uint32_t no = 0;
-  SpotNo spot = kAnySpot;  // of a read: where (objects.h), in the terms of the
-                           // function that the set belongs to
+  SpotNo spot = kAnySpot;  // of a read: where (objects.h), in the terms of the function that the set belongs to
+  std::uint32_t key = 0;   // of a read: the field's number, which follows from `no`
   auto operator<=>(const Origin& o) const {
     // Of the same origin the most telling shape comes first.
     if (auto c = kind <=> o.kind; c != 0) return c;
@@ -42,8 +39,7 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-// The stage of a value that was at `inner` where a function got it, and that
-// the function brought to `outer`.
+// The stage of a value that was at `inner` where a function got it, and that the function brought to `outer`.
 Stage compose(Stage inner, Stage outer);
 
 using SetNo = std::uint32_t;  // 0: the empty set
@@ -56,6 +52,8 @@ class ValueSets {
   SetNo intern(std::vector<Origin> origins);
   SetNo unite(SetNo a, SetNo b);
   SetNo map(SetNo set, const std::function<Stage(const Origin&)>& stage);
+  // Sets that became too large to keep every read of a field.
+  std::size_t thinnedOut() const { return thinnedOut_; }
 
  private:
   struct Hash {
@@ -64,6 +62,7 @@ class ValueSets {
   std::unordered_map<std::vector<Origin>, SetNo, Hash> numbers_;
   std::vector<std::vector<Origin>> sets_;
   std::unordered_map<std::uint64_t, SetNo> unions_;
+  std::size_t thinnedOut_ = 0;
 };
 
 }  // namespace blackout

@@ -143,13 +143,17 @@ std::vector<Part> partsAt(const DICompositeType& type, std::int64_t low, std::in
   return parts;
 }
 
-// The names of what stands at the bytes of an anonymous union, of all its alternatives.
-void collectNames(const DICompositeType& type, std::int64_t low, std::int64_t high, std::vector<std::string>& names) {
+// The names of what stands at the bytes of an anonymous union, of all its alternatives. `filler` gets those that are
+// bytes only, as a union has them to be as large as a line.
+void collectNames(const DICompositeType& type, std::int64_t low, std::int64_t high, std::vector<std::string>& names,
+                  std::vector<std::string>& filler) {
   for (const Part& p : partsAt(type, low, high)) {
+    const DICompositeType* array = asArray(strip(p.member->getBaseType()));
+    bool bytes = array != nullptr && bytesOf(strip(array->getBaseType())) == 1;
     if (!p.member->getName().empty()) {
-      names.push_back(p.member->getName().str());
+      (bytes ? filler : names).push_back(p.member->getName().str());
     } else if (const DICompositeType* inner = asStruct(p.member->getBaseType())) {
-      collectNames(*inner, std::max(low, p.begin) - p.begin, std::min(high, p.end) - p.begin, names);
+      collectNames(*inner, std::max(low, p.begin) - p.begin, std::min(high, p.end) - p.begin, names, filler);
     }
   }
 }
@@ -256,8 +260,9 @@ Field Fields::at(const DIType* object, Extent e, StringRef alias) const {
     const Part& p = parts[0];
     const DICompositeType* inner = asStruct(p.member->getBaseType());
     if (p.member->getName().empty() && !p.base && inner != nullptr && isUnion(*inner)) {
-      std::vector<std::string> names;
-      collectNames(*inner, low - p.begin, high - p.begin, names);
+      std::vector<std::string> names, filler;
+      collectNames(*inner, low - p.begin, high - p.begin, names, filler);
+      if (names.empty()) names = filler;
       std::string joined;
       for (const std::string& n : names) joined += (joined.empty() ? "" : "/") + n;
       if (!joined.empty()) path += "." + joined;

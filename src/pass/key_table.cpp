@@ -47,9 +47,13 @@ std::string KeyTable::at(const SourceChain& source, std::uint64_t size) const {
   for (const Entry* e : left) longest = std::max(longest, common(e));
   keep([&](const Entry* e) { return common(e) == longest; });
   const Entry& first = *left[0];
+  bool oneObject = std::all_of(left.begin(), left.end(), [&](const Entry* e) { return e->object == first.object; });
+  // What is wider than anything that was written here has taken in others: more than one field of the object.
+  bool wider = size != 0 &&
+               std::all_of(left.begin(), left.end(), [&](const Entry* e) { return e->size != 0 && e->size < size; });
+  if (wider) return oneObject ? first.object : "";
   if (std::all_of(left.begin(), left.end(), [&](const Entry* e) { return e->key == first.key; })) return first.key;
   // A copy of a struct that was taken apart in the prepared copy.
-  bool oneObject = std::all_of(left.begin(), left.end(), [&](const Entry* e) { return e->object == first.object; });
   return oneObject && !sameSize ? first.object : "";
 }
 

@@ -234,8 +234,28 @@ class Trail {
     for (const Value* incoming : phi.incoming_values()) follow(incoming, e, library);
   }
 
+  // The pointers that a number was made of, as a flush rounds an address down to its line and goes on from line to
+  // line.
+  void followNumber(const Value* v, SmallPtrSetImpl<const Value*>& seen) {
+    if (!seen.insert(v).second || seen.size() > 32) return;
+    if (const auto* pointer = dyn_cast<PtrToIntOperator>(v)) return follow(pointer->getPointerOperand(), {0, 0});
+    if (const auto* operation = dyn_cast<BinaryOperator>(v)) {
+      for (const Value* part : operation->operands()) followNumber(part, seen);
+    } else if (const auto* phi = dyn_cast<PHINode>(v)) {
+      for (const Value* incoming : phi->incoming_values()) followNumber(incoming, seen);
+    } else if (const auto* cast = dyn_cast<CastInst>(v)) {
+      followNumber(cast->getOperand(0), seen);
+    } else if (!isa<Constant>(v)) {
+      known = false;
+    }
+  }
+
   // Where the address begins.
   void root(const Value& v, const Extent& e, const Field& library) {
+    if (const auto* cast = dyn_cast<IntToPtrInst>(&v); cast != nullptr && e.size == 0 && e.stride == 0) {
+      SmallPtrSet<const Value*, 16> seen;
+      return followNumber(cast->getOperand(0), seen);
+    }
     if (const DIType* declared = declaredType(v)) {
       Field f = fields_.at(declared, e);
       if (f.ofProgram) return add(f);

@@ -207,8 +207,10 @@ std::string renderGuardians(const Guardians& guardians, const Trace* trace, cons
   if (!rows.empty()) out += "\n";
   out += fmt::format("{} guardian{}", rows.size(), rows.size() == 1 ? "" : "s");
   if (guardians.volatileFields > 0)
-    out += fmt::format("; {} more field{} decide over reads, but nothing shows that they are persistent (--all)",
-                       guardians.volatileFields, guardians.volatileFields == 1 ? "" : "s");
+    out += fmt::format("; {} over reads, but nothing shows that {} persistent (--all)",
+                       guardians.volatileFields == 1 ? "1 more field decides"
+                                                     : fmt::format("{} more fields decide", guardians.volatileFields),
+                       guardians.volatileFields == 1 ? "it is" : "they are");
   out += fmt::format("\n{} of {} stores to persistent fields in the code set a guardian ({})\n",
                      guardians.guardianWrites, guardians.writes, percent(guardians.guardianWrites, guardians.writes));
   if (commits != nullptr)
@@ -254,6 +256,7 @@ std::string renderGuardiansJson(const Guardians& guardians, const Trace* trace, 
   j["guardian_writes"] = guardians.guardianWrites;
   j["volatile_fields"] = guardians.volatileFields;
   j["notes"] = guardians.notes;
+  j["incomplete"] = guardians.incomplete;
   if (commits != nullptr) {
     Json c;
     c["stores"] = commits->stores;

@@ -108,5 +108,5 @@ uint64_t by_pointer(const struct Slot* s, uint64_t (*f)(const struct Slot*)) { r
 // CHECK-NEXT: calls.c:59 tests Slot.turn before calls.c:61 reads Slot.data (flag)
 // CHECK-NEXT: calls.c:29 tests Slot.used before calls.c:30 reads Slot.data (flag)
 // CHECK-NEXT: Slot.flags and Slot.mark guard Slot.data together calls.c:33
-// CHECK-NEXT: 12 guardians; 1 more field decide over reads, but nothing shows that they are persistent (--all)
+// CHECK-NEXT: 12 guardians; 1 more field decides over reads, but nothing shows that it is persistent (--all)
 // CHECK-NOT: {{.}}

@@ -1,0 +1,14 @@
+// Work on input from outside by code that trusts it. LLVM's reader of bitcode may crash on damaged input, hang, or end
+// the process: so what is asked of such input first is asked in a process of its own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace blackout {
+
+// What the function says; nothing if its process crashed, ended otherwise or took longer than a minute.
+std::optional<std::string> inChild(const std::function<std::string()>& ask);
+
+}  // namespace blackout
