@@ -125,13 +125,16 @@ const Register registered({
     .summary = "tell which persistent fields a program trusts, and why",
     .synopsis = "blackout infer FILE... [OPTIONS] [-- PROGRAM [ARGS]]",
     .details =
-        "A guardian is a persistent field whose value decides whether, or where, other persistent fields are read. "
-        "FILE is a program, "
-        "library, object file or archive that blackout-clang or blackout-clang++ made (they keep bitcode in it), a "
-        "file "
-        "of bitcode, or a compile_commands.json, whose units are compiled aside. With a program behind -- it is run "
-        "once and recorded; then the addresses that the guardians' reads touched, and the stores that are likely to "
-        "commit an operation, are shown too. Exit code 3: something could not be seen, and a sentence says what.",
+        "A guardian is a persistent field whose value decides whether, or where, other persistent fields are read: it "
+        "guards them by a test of its own, decides over them by a comparison with something else (as a search does), "
+        "or "
+        "leads to them as a pointer or an index. Two guard a field together if one condition tests both.\n\n"
+        "FILE is a program, library, object file or archive that blackout-clang or blackout-clang++ made (they keep "
+        "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled aside. With a program "
+        "behind -- it is run once and recorded; then the addresses that the guardians' reads touched, and the stores "
+        "that are likely to commit an operation, are shown too. Exit code 3: something could not be seen, and a "
+        "sentence "
+        "says what.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
@@ -140,6 +143,8 @@ const Register registered({
       app.add_option("--pm", o->record.pm, "a pool of the program behind --; may be given more than once")
           ->type_name("POOL")
           ->allow_extra_args(false);
+      app.add_option("--heap", o->record.heap, "the program's own heap is persistent memory, of this many MiB")
+          ->type_name("MIB");
       app.add_option("--trace", o->trace, "a trace of the program, made by 'blackout record --loads'")
           ->type_name("TRACE");
       app.add_flag("--commits", o->text.commits, "list the stores of the trace that are likely to commit");

@@ -121,7 +121,8 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
                            " arguments and variables depend on too many reads; "
                            "they are not followed");
   if (pairs.cutOff > 0)
-    result.notes.push_back(std::to_string(pairs.cutOff) + (pairs.cutOff == 1 ? " condition tests" : " conditions test") +
+    result.notes.push_back(std::to_string(pairs.cutOff) +
+                           (pairs.cutOff == 1 ? " condition tests" : " conditions test") +
                            " too many fields; pairs of them are not all listed");
   return result;
 }

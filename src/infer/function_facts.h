@@ -51,9 +51,9 @@ struct ReadFact {
   SetNo address = 0;
   SpotNo spot = kAnySpot;
   SetNo asserted = 0;  // by assertions in functions that were inlined before it: they speak for the same object only
-  SetNo left = 0;    // the conditions at which the loop ended that found what is read
-  SetNo choice = 0;  // the condition of the select that uses the value, if
-                     // nothing else does
+  SetNo left = 0;      // the conditions at which the loop ended that found what is read
+  SetNo choice = 0;    // the condition of the select that uses the value, if
+                       // nothing else does
 };
 
 struct CallFact {

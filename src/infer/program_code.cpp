@@ -6,11 +6,11 @@
 
 #include "events/access_wrapper.h"
 #include "infer/access_id.h"
+#include "ir/sources.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
-#include "pass/sources.h"
 
 using namespace llvm;
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "infer/field_table.h"
+#include "ir/accesses.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Module.h"
-#include "pass/accesses.h"
 
 namespace blackout {
 

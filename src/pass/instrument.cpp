@@ -1,5 +1,7 @@
 #include "pass/instrument.h"
 
+#include "ir/accesses.h"
+#include "ir/assembly.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/GlobalIFunc.h"
@@ -11,8 +13,6 @@
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "pass/accesses.h"
-#include "pass/assembly.h"
 #include "pass/calls.h"
 #include "pass/checks.h"
 #include "pass/hooks.h"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "ir/accesses.h"
+#include "ir/sources.h"
 #include "llvm/IR/Instruction.h"
-#include "pass/accesses.h"
 #include "pass/fields.h"
-#include "pass/sources.h"
 
 namespace blackout {
 

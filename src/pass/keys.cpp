@@ -3,14 +3,14 @@
 #include <numeric>
 #include <set>
 
+#include "ir/accesses.h"
+#include "ir/assembly.h"
+#include "ir/lane_access.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Operator.h"
-#include "pass/accesses.h"
-#include "pass/assembly.h"
-#include "pass/lane_access.h"
 #include "pass/markers.h"
 
 using namespace llvm;

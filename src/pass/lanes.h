@@ -3,10 +3,10 @@
 #pragma once
 
 #include "events/contract.h"
+#include "ir/lane_access.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "pass/hooks.h"
-#include "pass/lane_access.h"
 
 namespace blackout {
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/accesses.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -13,7 +14,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-#include "pass/accesses.h"
 #include "pass/canonical.h"
 #include "pass/expand.h"
 #include "pass/fields.h"

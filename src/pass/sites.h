@@ -11,11 +11,11 @@
 #include <string>
 
 #include "events/contract.h"
+#include "ir/sources.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instruction.h"
 #include "pass/key_table.h"
-#include "pass/sources.h"
 #include "pass/unit.h"
 
 namespace blackout {

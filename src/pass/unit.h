@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "ir/originals.h"
 #include "llvm/IR/PassManager.h"
 #include "pass/key_table.h"
-#include "pass/originals.h"
 
 namespace blackout {
 

@@ -1,4 +1,4 @@
-#include "pass/lane_access.h"
+#include "ir/lane_access.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 

@@ -1,12 +1,12 @@
-#include "pass/accesses.h"
+#include "ir/accesses.h"
 
+#include "ir/assembly.h"
+#include "ir/lane_access.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
-#include "pass/assembly.h"
-#include "pass/lane_access.h"
 
 using namespace llvm;
 
@@ -76,7 +76,7 @@ std::optional<LibcFunction> libcFunction(const CallBase& c) {
   StringRef name = callee->getName();
 #define BLACKOUT_LIBC(function, hook, Kind) \
   if (name == function) return LibcFunction{hook, BLACKOUT_SITE_##Kind};
-#include "pass/libc_functions.def"
+#include "ir/libc_functions.def"
 #undef BLACKOUT_LIBC
   return std::nullopt;
 }

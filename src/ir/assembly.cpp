@@ -1,4 +1,4 @@
-#include "pass/assembly.h"
+#include "ir/assembly.h"
 
 #include <optional>
 #include <set>

@@ -1,4 +1,4 @@
-#include "pass/originals.h"
+#include "ir/originals.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"

@@ -1,4 +1,4 @@
-#include "pass/sources.h"
+#include "ir/sources.h"
 
 #include <algorithm>
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/accesses.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
-#include "pass/accesses.h"
 
 namespace blackout {
 

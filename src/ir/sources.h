@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/originals.h"
 #include "llvm/IR/Function.h"
-#include "pass/originals.h"
 
 namespace blackout {
 
