@@ -54,7 +54,7 @@ typedef struct blackout_site {
 #define BLACKOUT_SITE_ATOMIC 1u
 
 /* Kept bitcode. Each translation unit leaves one record in the section `blackout_bitcode` of its object file: LLVM
- * bitcode prepared for analysis (src/pass/prepare.h says how). The section travels through archives and links; a program
+ * bitcode prepared for analysis (src/pass/prepare.h says how, src/ir/prepared.h with which metadata). The section travels through archives and links; a program
  * file has the records of all its units one after another, each aligned to 8 bytes, with zeros between them. A record is
  * this header, the source file's name, and the bitcode packed by zstd. */
 #define BLACKOUT_BITCODE_SECTION "blackout_bitcode"

@@ -37,7 +37,7 @@ Keys FieldTable::in(const Metadata* list) {
 }
 
 Keys FieldTable::argument(const CallBase& call, unsigned number) {
-  const MDNode* node = call.getMetadata("blackout.arguments");
+  const MDNode* node = call.getMetadata(kArgumentsNode);
   if (node == nullptr || number >= node->getNumOperands()) return {};
   return in(node->getOperand(number).get());
 }

@@ -1,4 +1,4 @@
-// Field keys as small numbers, and what the preparation (src/pass/prepare.h) says of an instruction in metadata.
+// Field keys as small numbers, and what the preparation (ir/prepared.h) says of an instruction in metadata.
 // Metadata of another shape than expected says nothing.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infer/guardians.h"
+#include "ir/prepared.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Metadata.h"
 
@@ -15,9 +16,6 @@ namespace blackout {
 
 using KeyNo = std::uint32_t;
 using Keys = std::vector<KeyNo>;  // sorted, without doubles
-
-// So many keys an access may have; one with more says nothing.
-constexpr std::size_t kMostKeys = 4;
 
 class FieldTable {
  public:

@@ -5,6 +5,7 @@
 #include "infer/in_child.h"
 #include "infer/program_code.h"
 #include "infer/straighten.h"
+#include "ir/prepared.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -27,10 +28,6 @@ static void keepFirstError(const DiagnosticInfo* info, void* at) {
   raw_string_ostream out(*text);
   DiagnosticPrinterRawOStream printer(out);
   info->print(printer);
-}
-
-static bool isPrepared(const Module& m) {
-  return m.getNamedMetadata("blackout.prepared") != nullptr || m.getModuleFlag("blackout.prepared") != nullptr;
 }
 
 static std::string faultIn(const KeptUnit& unit) {

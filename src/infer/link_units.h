@@ -1,5 +1,5 @@
 // The units of a program as one module. Everything in a unit comes from outside: what can't be parsed, was not prepared
-// for analysis (src/pass/prepare.h) or can't be linked is left out with a sentence.
+// for analysis (ir/prepared.h) or can't be linked is left out with a sentence.
 #pragma once
 
 #include <memory>

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Operator.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 using namespace llvm;
 
@@ -47,7 +45,7 @@ PersistentTypes::PersistentTypes(ProgramCode& code, bool all) : code_(code), all
 }
 
 void PersistentTypes::readTypes(const ProgramCode& code) {
-  const NamedMDNode* types = code.module.getNamedMetadata("blackout.types");
+  const NamedMDNode* types = code.module.getNamedMetadata(kTypesNode);
   if (types == nullptr) return;
   std::set<const MDNode*> seen;
   std::vector<std::pair<KeyNo, KeyNo>> within;
@@ -60,8 +58,6 @@ void PersistentTypes::readTypes(const ProgramCode& code) {
     StringRef owner = text(0), member = text(1), type = text(2);
     if (owner.empty()) continue;
     KeyNo from = code_.fields.of(owner.str());
-    Keys& named = byIrName_[owner.substr(0, owner.find('<')).str()];
-    addKeys(named, {from});
     bool pointer = type.consume_front("*");
     // A container of the library is persistent only where somebody flushes one.
     if (type.empty() || type.starts_with("std::") || owner.starts_with("std::")) continue;
@@ -74,29 +70,19 @@ void PersistentTypes::readTypes(const ProgramCode& code) {
       within.push_back({to, from});
   }
   // What contains a persistent struct is persistent too, unless such objects stand on the stack or in variables, as
-  // the arguments of a function that are a struct do.
+  // the arguments of a function that are a struct do. (By the keys of accesses: the linker makes one type of all
+  // structs of one shape.)
   std::set<KeyNo> variables;
-  auto addVariable = [&](const Type* type) {
-    while (const auto* array = dyn_cast<ArrayType>(type)) type = array->getElementType();
-    for (KeyNo key : namedBy(type)) variables.insert(key);
-  };
-  for (const GlobalVariable& g : code.module.globals()) addVariable(g.getValueType());
-  for (const Function* f : code.functions)
-    for (const Instruction& i : instructions(*f))
-      if (const auto* local = dyn_cast<AllocaInst>(&i)) addVariable(local->getAllocatedType());
+  for (const CodeAccess& a : code.accesses()) {
+    auto add = [&](const Value* pointer, bool local, const Keys& keys) {
+      if (pointer == nullptr || !(local || isa<GlobalVariable>(getUnderlyingObject(pointer)))) return;
+      for (KeyNo key : keys) variables.insert(code.fields.structOf(key));
+    };
+    add(a.written, a.writesLocal, a.writtenKeys);
+    add(a.read, a.readsLocal, a.readKeys);
+  }
   for (const auto& [part, whole] : within)
     if (!variables.contains(whole)) related_[part].push_back(whole);
-}
-
-// The structs whose IR type it is: "struct.Node.12" is "Node".
-Keys PersistentTypes::namedBy(const Type* type) const {
-  const auto* structure = dyn_cast<StructType>(type);
-  if (structure == nullptr || !structure->hasName()) return {};
-  StringRef name = structure->getName();
-  name = name.substr(name.find('.') + 1);
-  if (auto [front, digits] = name.rsplit('.'); !digits.empty() && all_of(digits, isDigit)) name = front;
-  auto at = byIrName_.find(name.str());
-  return at == byIrName_.end() ? Keys{} : at->second;
 }
 
 void PersistentTypes::readUses(const ProgramCode& code) {
@@ -112,24 +98,13 @@ void PersistentTypes::readUses(const ProgramCode& code) {
   }
 }
 
-// What a pointer without keys leads to, by the struct that its address is computed in, the type of the member that it
+// What a pointer without keys leads to, by the type of the member that it
 // was loaded from, and other accesses through the same pointer.
 Keys PersistentTypes::pointees(const Value* pointer) const {
   Keys keys;
-  for (const Value* v = pointer; v != nullptr;) {
-    if (const auto* gep = dyn_cast<GEPOperator>(v)) {
-      addKeys(keys, namedBy(gep->getSourceElementType()));
-      v = gep->getPointerOperand();
-    } else if (isa<CastInst, FreezeInst>(v)) {
-      v = cast<User>(v)->getOperand(0);
-    } else {
-      v = nullptr;
-    }
-  }
-  if (!keys.empty()) return keys;
   for (const Value* root : rootsOf(pointer)) {
     if (const auto* load = dyn_cast<LoadInst>(root)) {
-      for (KeyNo member : code_.fields.in(*load, "blackout.field"))
+      for (KeyNo member : code_.fields.in(*load, kFieldNode))
         if (auto at = pointers_.find(member); at != pointers_.end()) addKeys(keys, {at->second});
     }
     if (auto at = uses_.find(sharedRoot(root)); at != uses_.end()) addKeys(keys, at->second);
@@ -153,8 +128,7 @@ void PersistentTypes::addFlushed(Keys keys, const Value* pointer) {
       for (const Value* root : rootsOf(pointer)) {
         const auto* load = dyn_cast<LoadInst>(root);
         if (load == nullptr) continue;
-        for (KeyNo from : code_.fields.in(*load, "blackout.field"))
-          throughPointer |= text == code_.fields.key(from) + "[]";
+        for (KeyNo from : code_.fields.in(*load, kFieldNode)) throughPointer |= text == code_.fields.key(from) + "[]";
       }
     }
     if (!throughPointer) structs_[code_.fields.structOf(key)] = 1;

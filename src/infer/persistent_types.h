@@ -19,19 +19,17 @@ class PersistentTypes {
  private:
   void readTypes(const ProgramCode& code);
   void readUses(const ProgramCode& code);
-  Keys namedBy(const llvm::Type* type) const;
   Keys pointees(const llvm::Value* pointer) const;
   void addFlushed(Keys keys, const llvm::Value* pointer);
   void close();
 
   ProgramCode& code_;
   bool all_, anyFlush_ = false;
-  std::vector<char> structs_;                       // by key
-  std::vector<char> fields_;                        // what a pointer in a volatile struct leads to
-  std::vector<std::vector<KeyNo>> related_;         // by struct: what is persistent with it
-  std::unordered_map<KeyNo, KeyNo> pointers_;       // by member: the struct that it points to
-  std::unordered_map<std::string, Keys> byIrName_;  // structs as IR names them
-  llvm::DenseMap<const llvm::Value*, Keys> uses_;   // by root: the structs that accesses through it reach
+  std::vector<char> structs_;                      // by key
+  std::vector<char> fields_;                       // what a pointer in a volatile struct leads to
+  std::vector<std::vector<KeyNo>> related_;        // by struct: what is persistent with it
+  std::unordered_map<KeyNo, KeyNo> pointers_;      // by member: the struct that it points to
+  llvm::DenseMap<const llvm::Value*, Keys> uses_;  // by root: the structs that accesses through it reach
 };
 
 }  // namespace blackout

@@ -11,6 +11,7 @@
 
 #include "events/contract.h"
 #include "infer/in_child.h"
+#include "ir/prepared.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Config/llvm-config.h"
@@ -289,8 +290,7 @@ class Reader {
         records += data->getRawDataValues();
     }
     if (!records.empty()) return say(Found::Records, records);
-    const bool prepared = (*module)->getNamedMetadata("blackout.prepared") != nullptr;
-    return say(prepared ? Found::Prepared : Found::Unprepared, (*module)->getSourceFileName());
+    return say(isPrepared(**module) ? Found::Prepared : Found::Unprepared, (*module)->getSourceFileName());
   }
 
   ProgramBitcode& program_;

@@ -289,7 +289,7 @@ void ProgramCode::addAccess(const Instruction& i) {
     access.emplace();
     cls = SiteClass::Call;
   }
-  Keys field = fields.in(i, "blackout.field");
+  Keys field = fields.in(i, kFieldNode);
   if (persisted) {
     access->flushed = pointerArgument(*call, *persisted);
     if (field.empty()) field = fields.argument(*call, *persisted);
@@ -303,7 +303,7 @@ void ProgramCode::addAccess(const Instruction& i) {
   if (access->read != nullptr) {
     // The two sides of a copy or of a comparison have each their own keys.
     bool copies = access->written != nullptr && access->written != access->read;
-    Keys source = fields.in(i, "blackout.source");
+    Keys source = fields.in(i, kSourceNode);
     access->readsLocal = localPlace(access->read, dl).variable != nullptr;
     access->readKeys = copies ? source : field;
     if (access->texts) {

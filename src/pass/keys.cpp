@@ -6,6 +6,7 @@
 #include "ir/accesses.h"
 #include "ir/assembly.h"
 #include "ir/lane_access.h"
+#include "ir/prepared.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
@@ -119,8 +120,6 @@ Operands operandsOf(const Instruction& i, const DataLayout& dl) {
 // --- Which field --------------------------------------------------------------------------------------
 
 namespace {
-
-constexpr std::size_t kMostKeys = 4;
 
 // Follows an address back, over all ways on which it may have come.
 class Trail {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/accesses.h"
+#include "ir/prepared.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -62,14 +62,14 @@ struct Heap {
   }
 
   std::set<unsigned> reached(const std::set<unsigned>& roots) const {
-    std::vector<unsigned> todo(roots.begin(), roots.end());
+    std::vector<unsigned> work(roots.begin(), roots.end());
     std::set<unsigned> seen;
-    while (!todo.empty()) {
-      const unsigned o = todo.back();
-      todo.pop_back();
+    while (!work.empty()) {
+      const unsigned o = work.back();
+      work.pop_back();
       if (!seen.insert(o).second) continue;
       for (std::uint64_t value : words[o])
-        if (unsigned t = targetOf(value); t != kObjects) todo.push_back(t);
+        if (unsigned t = targetOf(value); t != kObjects) work.push_back(t);
     }
     return seen;
   }

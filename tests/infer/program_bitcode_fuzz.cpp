@@ -1,8 +1,6 @@
 // libFuzzer target: any bytes as a section of kept bitcode are read without a fault, and what is left out is said in a
 // sentence. The first byte says whether checksums are made right before, so that the fuzzer gets behind them. With a
 // folder as BLACKOUT_CORPUS it first writes seeds.
-#include <zstd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -10,7 +8,7 @@
 
 #include "events/contract.h"
 #include "infer/program_bitcode.h"
-#include "llvm/Config/llvm-config.h"
+#include "sample_record.h"
 #include "xxhash.h"
 
 using namespace blackout;
@@ -18,23 +16,6 @@ using namespace blackout;
 namespace {
 
 enum Form : std::uint8_t { AsItIs, RightChecksums };
-
-std::string record(const std::string& name, const std::string& bitcode) {
-  std::string packed(ZSTD_compressBound(bitcode.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), bitcode.data(), bitcode.size(), 1));
-  blackout_bitcode header{};
-  std::memcpy(header.magic, BLACKOUT_BITCODE_MAGIC, sizeof header.magic);
-  header.version = BLACKOUT_BITCODE_VERSION;
-  header.llvm = LLVM_VERSION_MAJOR;
-  header.packed = packed.size();
-  header.unpacked = bitcode.size();
-  header.checksum = XXH3_64bits(packed.data(), packed.size());
-  header.name_size = static_cast<std::uint32_t>(name.size());
-  std::string all(reinterpret_cast<const char*>(&header), sizeof header);
-  all += name + packed;
-  all.resize((all.size() + 7) / 8 * 8);
-  return all;
-}
 
 // Of every record that is whole. Large sizes are cut: what they cost is memory, which the fuzzer would take for a
 // fault.
@@ -61,8 +42,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   auto seed = [&](const char* name, Form form, const std::string& section) {
     std::ofstream(std::filesystem::path(folder) / name, std::ios::binary) << static_cast<char>(form) << section;
   };
-  const std::string one = record("a.c", "BC\xC0\xDE of the first unit");
-  const std::string two = record("/src/b.cpp", "BC\xC0\xDE" + std::string(1000, 'x'));
+  const std::string one = sampleRecord("a.c", "BC\xC0\xDE of the first unit");
+  const std::string two = sampleRecord("/src/b.cpp", "BC\xC0\xDE" + std::string(1000, 'x'));
   seed("one", AsItIs, one);
   seed("two", RightChecksums, one + std::string(16, '\0') + two);
   seed("twice", RightChecksums, two + two);

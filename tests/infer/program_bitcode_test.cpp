@@ -2,34 +2,14 @@
 #include "infer/program_bitcode.h"
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <cstring>
 
 #include "events/contract.h"
-#include "llvm/Config/llvm-config.h"
-#include "xxhash.h"
+#include "sample_record.h"
 
 namespace blackout {
 namespace {
-
-std::string record(const std::string& name, const std::string& bitcode,
-                   std::uint32_t version = BLACKOUT_BITCODE_VERSION, std::uint32_t llvm = LLVM_VERSION_MAJOR) {
-  std::string packed(ZSTD_compressBound(bitcode.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), bitcode.data(), bitcode.size(), 1));
-  blackout_bitcode header{};
-  std::memcpy(header.magic, BLACKOUT_BITCODE_MAGIC, sizeof header.magic);
-  header.version = version;
-  header.llvm = llvm;
-  header.packed = packed.size();
-  header.unpacked = bitcode.size();
-  header.checksum = XXH3_64bits(packed.data(), packed.size());
-  header.name_size = static_cast<std::uint32_t>(name.size());
-  std::string all(reinterpret_cast<const char*>(&header), sizeof header);
-  all += name + packed;
-  all.resize((all.size() + 7) / 8 * 8);
-  return all;
-}
 
 ProgramBitcode read(const std::string& section) {
   ProgramBitcode program;
@@ -38,7 +18,8 @@ ProgramBitcode read(const std::string& section) {
 }
 
 TEST(ProgramBitcode, RecordsFollowOneAnotherWithZerosBetween) {
-  ProgramBitcode p = read(record("a.c", "first") + std::string(16, '\0') + record("b.c", std::string(1000, 'x')));
+  ProgramBitcode p =
+      read(sampleRecord("a.c", "first") + std::string(16, '\0') + sampleRecord("b.c", std::string(1000, 'x')));
   ASSERT_EQ(p.units.size(), 2u);
   EXPECT_EQ(p.units[0].source, "a.c");
   EXPECT_EQ(p.units[0].bitcode, "first");
@@ -48,13 +29,13 @@ TEST(ProgramBitcode, RecordsFollowOneAnotherWithZerosBetween) {
 }
 
 TEST(ProgramBitcode, TheSameUnitTwiceIsOne) {
-  EXPECT_EQ(read(record("a.c", "same") + record("a.c", "same")).units.size(), 1u);
+  EXPECT_EQ(read(sampleRecord("a.c", "same") + sampleRecord("a.c", "same")).units.size(), 1u);
 }
 
 TEST(ProgramBitcode, AnotherVersionIsLeftOutByNameAndTheRestCounts) {
   ProgramBitcode p =
-      read(record("old.c", "x", BLACKOUT_BITCODE_VERSION + 1) +
-           record("other.c", "x", BLACKOUT_BITCODE_VERSION, LLVM_VERSION_MAJOR + 1) + record("new.c", "y"));
+      read(sampleRecord("old.c", "x", BLACKOUT_BITCODE_VERSION + 1) +
+           sampleRecord("other.c", "x", BLACKOUT_BITCODE_VERSION, LLVM_VERSION_MAJOR + 1) + sampleRecord("new.c", "y"));
   ASSERT_EQ(p.units.size(), 1u);
   EXPECT_EQ(p.units[0].source, "new.c");
   ASSERT_EQ(p.notes.size(), 2u);
@@ -64,9 +45,9 @@ TEST(ProgramBitcode, AnotherVersionIsLeftOutByNameAndTheRestCounts) {
 }
 
 TEST(ProgramBitcode, ADamagedRecordIsLeftOutAndTheRestCounts) {
-  std::string bad = record("bad.c", std::string(500, 'q'));
+  std::string bad = sampleRecord("bad.c", std::string(500, 'q'));
   bad[sizeof(blackout_bitcode) + 5 + 3] ^= 1;
-  ProgramBitcode p = read(bad + record("good.c", "y"));
+  ProgramBitcode p = read(bad + sampleRecord("good.c", "y"));
   ASSERT_EQ(p.units.size(), 1u);
   EXPECT_EQ(p.units[0].source, "good.c");
   ASSERT_EQ(p.notes.size(), 1u);
@@ -74,7 +55,7 @@ TEST(ProgramBitcode, ADamagedRecordIsLeftOutAndTheRestCounts) {
 }
 
 TEST(ProgramBitcode, ASizeThatIsTooLargeEndsTheSection) {
-  std::string all = record("a.c", "text");
+  std::string all = sampleRecord("a.c", "text");
   for (std::size_t keep = sizeof(blackout_bitcode); keep < all.size() - 8; keep += 8) {
     ProgramBitcode p = read(all.substr(0, keep));
     EXPECT_TRUE(p.units.empty());
@@ -84,7 +65,7 @@ TEST(ProgramBitcode, ASizeThatIsTooLargeEndsTheSection) {
 
 // A claim of many bytes must not be believed before they are there.
 TEST(ProgramBitcode, AClaimOfManyBytesIsNotBelieved) {
-  std::string all = record("a.c", "text");
+  std::string all = sampleRecord("a.c", "text");
   std::uint64_t huge = ~std::uint64_t{0} >> 1;
   std::memcpy(all.data() + offsetof(blackout_bitcode, unpacked), &huge, sizeof huge);
   ProgramBitcode p = read(all);
@@ -93,15 +74,15 @@ TEST(ProgramBitcode, AClaimOfManyBytesIsNotBelieved) {
 }
 
 TEST(ProgramBitcode, ALostMagicIsSaidOnce) {
-  std::string bad = record("bad.c", std::string(500, 'q'));
+  std::string bad = sampleRecord("bad.c", std::string(500, 'q'));
   bad[0] = 'X';
-  ProgramBitcode p = read(bad + record("good.c", "y"));
+  ProgramBitcode p = read(bad + sampleRecord("good.c", "y"));
   EXPECT_EQ(p.units.size(), 1u);
   EXPECT_EQ(p.notes.size(), 1u);
 }
 
 TEST(ProgramBitcode, FewBytesDontAskForMuchMemory) {
-  ProgramBitcode p = read(record("bomb.c", std::string(50 << 20, 'x')));
+  ProgramBitcode p = read(sampleRecord("bomb.c", std::string(50 << 20, 'x')));
   EXPECT_TRUE(p.units.empty());
   EXPECT_EQ(p.notes.size(), 1u);
 }
