@@ -68,6 +68,20 @@ std::string_view nameOf(Severity severity) {
   return {};
 }
 
+std::string_view nameOf(BugClass bugClass) {
+  switch (bugClass) {
+    case BugClass::None:
+      return {};
+    case BugClass::Race:
+      return "race";
+    case BugClass::Semantic:
+      return "semantic";
+    case BugClass::Performance:
+      return "performance";
+  }
+  return {};
+}
+
 std::optional<FindingKind> findingKindNamed(std::string_view name) {
   for (const FindingKindRow& row : findingKinds())
     if (row.name == name) return row.kind;
@@ -85,6 +99,10 @@ Finding makeFinding(FindingKind kind, std::string verdict) {
   Finding f;
   f.kind = kind;
   f.severity = rowOf(kind).severity;
+  f.bugClass = f.severity == Severity::Performance                                            ? BugClass::Performance
+               : kind == FindingKind::CrossFailureRace || kind == FindingKind::UninitializedRead ? BugClass::Race
+               : kind == FindingKind::UncommittedRead || kind == FindingKind::StaleRead          ? BugClass::Semantic
+                                                                                                 : BugClass::None;
   f.verdict = std::move(verdict);
   return f;
 }

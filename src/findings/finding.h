@@ -89,6 +89,14 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
+// What wasted work costs: lines written back, fences waited for and bytes logged for nothing, of all in the run.
+struct Cost {
+  std::uint64_t amount = 0;
+  std::uint64_t of = 0;  // in the whole run
+  std::string unit;      // "flush", "fence", "logged byte": as counted() takes it
+  bool operator==(const Cost&) const = default;
+};
+
 // How a crash and a restart showed a finding.
 struct ShownBy {
   std::string symptom;              // "crashes with SIGSEGV", said of the restarted program
@@ -99,12 +107,19 @@ struct ShownBy {
   bool operator==(const ShownBy&) const = default;
 };
 
+// What a finding is in the words of the field (XFDetector): a read across the failure of what was not durable, one of
+// what was durable but not valid, or wasted work.
+enum class BugClass : std::uint8_t { None, Race, Semantic, Performance };
+std::string_view nameOf(BugClass bugClass);  // "race", "semantic", "performance"; empty: none
+
 struct Finding {
   FindingKind kind{};
   Severity severity{};
+  BugClass bugClass{};
   std::string verdict;  // one sentence
   std::vector<NumberedPlace> places;
   Counts counts;
+  std::optional<Cost> cost;
   std::vector<std::string> evidence;    // sentences, each true by itself
   std::vector<AffectedBytes> examples;  // at most kMaxExamples
   std::string operation;                // its name; empty: none

@@ -100,6 +100,7 @@ Json findingJson(const Finding& f) {
   j["fingerprint"] = fingerprintText(f);
   j["kind"] = row.name;
   j["severity"] = nameOf(f.severity);
+  j["class"] = f.bugClass == BugClass::None ? Json(nullptr) : Json(nameOf(f.bugClass));
   j["title"] = row.title;
   j["verdict"] = f.verdict;
   j["meaning"] = row.meaning;
@@ -108,6 +109,7 @@ Json findingJson(const Finding& f) {
   for (std::size_t i = 0; i < f.places.size(); ++i) j["places"].push_back(placeJson(i + 1, f.places[i]));
   j["times"] = f.counts.times;
   j["executions"] = f.counts.of;
+  j["cost"] = f.cost ? Json{{"amount", f.cost->amount}, {"of", f.cost->of}, {"unit", f.cost->unit}} : Json(nullptr);
   j["evidence"] = f.evidence;
   j["bytes"] = Json::array();
   for (const AffectedBytes& b : f.examples) {
