@@ -2,7 +2,8 @@
  *
  * None of them is needed: `blackout check` finds pool files by its --pm option and everything else by
  * watching. They tell it what only the program knows, and so sharpen what it says: where an operation
- * begins and ends, which bytes don't matter, memory that is persistent though no file of --pm is behind it.
+ * begins and ends, which bytes don't matter, memory that is persistent though no file of --pm is behind it, where
+ * crashes and findings are wanted, and which variable commits which data.
  *
  * In a build without Blackout (__BLACKOUT__ is not defined) all of them are empty inline functions, so
  * they may stay in the source: no library is needed and no code is left. In a build by
@@ -59,14 +60,70 @@ BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument),
 /* This thread's innermost operation ends, with this result: any number, such as the value found. */
 BLACKOUT_ANNOTATION(void blackout_op_end(uint64_t result), (void)result;)
 
+/* Of which runs a call speaks. A call with another number ends the program with exit code 2. */
+#define BLACKOUT_STAGE_PRE 1  /* the recorded run */
+#define BLACKOUT_STAGE_POST 2 /* a restart after a crash */
+#define BLACKOUT_STAGE_BOTH 3
+
+/* In all that follows, a condition of 0 makes the call nothing. An end without its begin does nothing, and the report
+ * says so. */
+
 /* Findings are wanted from here on. Without any call, the whole run is the region of interest.
  *
  * Everything before is still recorded and modelled, because a store left unflushed there is still
- * uncertain inside the region; it only isn't reported. Use it to leave out a long set-up. */
-BLACKOUT_ANNOTATION(void blackout_roi_begin(void), )
+ * uncertain inside the region; it only isn't reported. Use it to leave out a long set-up.
+ *
+ * In the recorded run it restricts crashes and findings of the run itself; in a restart, the reads that detectors
+ * across the failure judge. A byte is judged where a restart reads it first. A restart that fails is a finding
+ * wherever it does. */
+BLACKOUT_ANNOTATION(void blackout_roi_begin_if(int condition, int stage), (void)condition; (void)stage;)
 
-/* Findings are wanted up to here. Another blackout_roi_begin() opens the region again. */
+/* Findings are wanted up to here. Another begin opens the region again; regions don't nest. */
+BLACKOUT_ANNOTATION(void blackout_roi_end_if(int condition, int stage), (void)condition; (void)stage;)
+
+/* The same for the recorded run, unconditionally. */
+BLACKOUT_ANNOTATION(void blackout_roi_begin(void), )
 BLACKOUT_ANNOTATION(void blackout_roi_end(void), )
+
+/* What comes after this doesn't matter any more.
+ *
+ * In the recorded run: no crash and no finding from here on; the program goes on. In a restart: it ends here as if it
+ * had exited with 0. What it has printed is kept, but no handler of atexit() and no destructor runs. Use it when
+ * recovery is done and the rest would only cost time. */
+BLACKOUT_ANNOTATION(void blackout_complete(int condition, int stage), (void)condition; (void)stage;)
+
+/* No crash comes between these two, in no thread. Regions nest.
+ *
+ * For code that is known to be right, or whose crashes are of no interest. It hides real bugs. What was stored inside
+ * can still be lost by a crash behind the region. */
+BLACKOUT_ANNOTATION(void blackout_skip_failures_begin(int condition), (void)condition;)
+BLACKOUT_ANNOTATION(void blackout_skip_failures_end(int condition), (void)condition;)
+
+/* A crash comes here, too.
+ *
+ * Blackout finds the points at which a crash can make a difference to what memory holds; this is for a moment that
+ * differs by something else. Nothing happens outside the region of interest and where crashes are skipped. */
+BLACKOUT_ANNOTATION(void blackout_failure_point(int condition), (void)condition;)
+
+/* What this thread does between these two is trusted: no finding is about it. Regions of one thread nest.
+ *
+ * In the recorded run that means its stores, flushes and fences; in a restart, what it reads there first. Recording,
+ * model and crashes are the same as without. It hides real bugs. */
+BLACKOUT_ANNOTATION(void blackout_skip_detection_begin(int condition, int stage), (void)condition; (void)stage;)
+BLACKOUT_ANNOTATION(void blackout_skip_detection_end(int condition, int stage), (void)condition; (void)stage;)
+
+/* The size bytes at variable are a commit variable: what it holds tells recovery which data is consistent.
+ *
+ * A restart reads it whatever a crash left of it, and that is no mistake. Call it in the recorded run, before the
+ * variable is stored to; in a restart it does nothing. It must be persistent memory; anything else ends the program
+ * with exit code 2. */
+BLACKOUT_ANNOTATION(void blackout_commit_var(const void* variable, size_t size), (void)variable; (void)size;)
+
+/* The commit variable at variable tells whether the size bytes at addr are consistent: they are if they were made
+ * durable between its last two stores. May be called for several ranges; both must be persistent memory. If a program
+ * has one commit variable and names no range of it, it speaks for all of persistent memory. */
+BLACKOUT_ANNOTATION(void blackout_commit_range(const void* variable, const void* addr, size_t size), (void)variable;
+                    (void)addr; (void)size;)
 
 /* The contents of the len bytes at addr don't matter until they are stored again.
  *

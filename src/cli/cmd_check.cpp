@@ -16,11 +16,14 @@
 #include "cli/subcommand.h"
 #include "detect/crash_check.h"
 #include "detect/detect.h"
+#include "detect/site_objects.h"
+#include "detect/trusted.h"
 #include "explore/uninstrumented.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/only.h"
 #include "findings/run_summary.h"
+#include "findings/suppressions.h"
 #include "model/cursor.h"
 #include "model/index.h"
 #include "report/finding_files.h"
@@ -37,6 +40,9 @@ struct Options {
   RecordOptions record;
   std::string fromTrace;
   std::vector<std::string> only;
+  std::vector<std::string> suppressions;
+  bool printSuppressions = false;
+  std::vector<std::string> trust;
   std::string failOn;  // empty: shown if crashes are explored, else suspected
   CrashWords crash;
   std::string model = "x86";
@@ -52,6 +58,9 @@ struct Plan {
   ModelOptions model;
   DetectOptions detect;
   OnlyFilter only;
+  Suppressions suppressions;
+  bool printSuppressions = false;
+  std::vector<std::string> trust;  // what it names is known when the program has run
   std::optional<OutputFile> json;
   std::optional<OutputFile> report;
 };
@@ -101,6 +110,11 @@ Result<Plan> planOf(const Options& options) {
   auto only = OnlyFilter::make(options.only);
   if (!only) return tl::unexpected(only.error());
   plan.only = std::move(*only);
+  auto suppressions = Suppressions::read(options.suppressions);
+  if (!suppressions) return tl::unexpected(suppressions.error());
+  plan.suppressions = std::move(*suppressions);
+  plan.printSuppressions = options.printSuppressions;
+  plan.trust = options.trust;
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
   std::optional<OutputFile> kept;
@@ -134,8 +148,18 @@ class ProgramOutput {
   int saved_ = -1;
 };
 
+// What a trusted library does with its own data is not told; that it was not told is.
+void leaveOutTrusted(Report& report, const Trusted& trusted) {
+  std::size_t inside = std::erase_if(
+      report.findings, [&](const Finding& f) { return !f.places.empty() && trusted.insideAt(f.places.front().where); });
+  if (inside != 0)
+    report.notes.push_back(
+        fmt::format("{} inside trusted code {} left out.", counted(inside, "finding"), inside == 1 ? "was" : "were"));
+  report.trusted = trusted.objects();
+}
+
 // What the recorded run says by itself.
-Result<Report> judgeTrace(const Index& index, const Recording& recording, const Plan& plan) {
+Result<Report> judgeTrace(const Index& index, const Recording& recording, const Plan& plan, const Trusted* trusted) {
   const Trace& trace = index.trace();
   Report report;
   report.notes = recording.notes;
@@ -153,7 +177,8 @@ Result<Report> judgeTrace(const Index& index, const Recording& recording, const 
   DetectOptions options = plan.detect;
   options.blind = blind;
   report.findings = detect(index, options);
-  report.detectors = detectorNames(options);
+  report.detectors = detectorNames(options, plan.crash && !blind);
+  if (trusted != nullptr) leaveOutTrusted(report, *trusted);
   return report;
 }
 
@@ -196,13 +221,21 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
                      const std::string& findingsFolder) {
   auto index = Index::build(trace, plan.model);
   if (!index) return tl::unexpected(index.error());
-  auto report = judgeTrace(*index, recording, plan);
+  std::optional<Trusted> trusted;
+  if (!plan.trust.empty()) {
+    auto chosen = Trusted::of(trace, plan.trust);
+    if (!chosen) return tl::unexpected(chosen.error());
+    trusted = std::move(*chosen);
+  }
+  auto report = judgeTrace(*index, recording, plan, trusted ? &*trusted : nullptr);
   if (!report) return report;
   std::vector<ReplayableFinding> replayable;
   if (plan.crash && !recording.blindSentence.empty()) {
     report->notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
   } else if (plan.crash) {
     CrashOptions crash = *plan.crash;
+    crash.detect = plan.detect;
+    if (trusted) crash.points.trusted = &*trusted;
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(trace); top != 0) crash.program.words += fmt::format(":heaptop={}", top);
@@ -211,8 +244,11 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
     replayable = std::move(*shown);
   }
   resolve(*report, trace);
+  if (!report->findings.empty()) nameObjects(*report, SiteObjects(instrumentedObjects(trace)));
+  applySuppressions(*report, plan.suppressions);
   applyOnly(*report, plan.only);
   sortFindings(report->findings);
+  if (plan.printSuppressions) report->readySuppressions = suppressionsFor(report->findings);
   if (auto ok = saveReplays(*report, replayable, findingsFolder); !ok) return tl::unexpected(ok.error());
   return report;
 }
@@ -303,6 +339,20 @@ const Register registered({
                      "only findings with a place in this file or folder of the source; may be given "
                      "more than once")
           ->type_name("PATH")
+          ->allow_extra_args(false);
+      app.add_option("--suppressions", o->suppressions,
+                     "a file of findings not to report, kind:pattern on each line: a kind as in the report, or race, "
+                     "semantic or performance; a function, a source file or a program file (the end of its path) with "
+                     "* and ? for any; # begins a comment. May be given more than once")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+      app.add_flag("--print-suppressions", o->printSuppressions,
+                   "end the report with the lines for --suppressions that would hide its findings");
+      app.add_option("--trust", o->trust,
+                     "take this shared library for right (its file name, the end of its path, or with * and ?): no "
+                     "crash inside a call into it, one before it if it orders anything, and no findings about what it "
+                     "does; may be given more than once")
+          ->type_name("OBJECT")
           ->allow_extra_args(false);
       app.add_option(
              "--fail-on", o->failOn,

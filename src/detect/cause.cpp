@@ -28,7 +28,7 @@ class Grouping {
     auto failing = collect();
     if (!failing) return tl::unexpected(failing.error());
     for (const FailingState& f : *failing)
-      if (isWhole(f)) whole_.try_emplace(f.space, probe_.verdict(f.leaf).key);
+      if (isWhole(f)) whole_.try_emplace(f.space, probe_.verdict(f.space, f.leaf).key);
     std::size_t examined = 0;
     for (const FailingState& f : *failing) {
       std::optional<std::size_t> cause = explained(f);
@@ -56,8 +56,8 @@ class Grouping {
     std::vector<FailingState> failing;
     for (SpaceNo s = 0; s < explorer_.spaceCount(); ++s)
       for (LeafNo leaf : explorer_.space(s).leaves) {
-        if (!probe_.fails(leaf)) continue;
-        if (!options_.withoutCrash.empty() && probe_.fails(leaf, options_.withoutCrash)) continue;
+        if (!probe_.fails(s, leaf)) continue;
+        if (!options_.withoutCrash.empty() && probe_.fails(s, leaf, options_.withoutCrash)) continue;
         FailingState f{failing.size(), s, leaf, probe_.largest(s, leaf), {}};
         auto lost = probe_.lostStores(s, f.chosen);
         if (!lost) return tl::unexpected(lost.error());
@@ -104,7 +104,7 @@ class Grouping {
     }
     // With nothing lost it fails in the same way.
     auto whole = whole_.find(f.space);
-    if (isWhole(f) || whole == whole_.end() || !probe_.fails(f.leaf, whole->second)) return std::nullopt;
+    if (isWhole(f) || whole == whole_.end() || !probe_.fails(f.space, f.leaf, whole->second)) return std::nullopt;
     auto window = windows_.find(f.space);
     return window == windows_.end() ? std::nullopt : std::optional(window->second);
   }
@@ -116,7 +116,7 @@ class Grouping {
       cause.space = f.space;
       cause.chosen = f.chosen;
       cause.leaf = f.leaf;
-      cause.key = probe_.verdict(f.leaf).key;
+      cause.key = probe_.verdict(f.space, f.leaf).key;
       cause.lost = f.lost;
       cause.examined = false;
       unexamined_ = add(std::move(cause));

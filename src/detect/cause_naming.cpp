@@ -20,7 +20,7 @@ class Naming {
     cause_.space = space;
     cause_.chosen = chosen;
     cause_.leaf = leaf;
-    cause_.key = probe_.verdict(leaf).key;
+    cause_.key = probe_.verdict(space, leaf).key;
     if (auto ok = minimise(); !ok) return tl::unexpected(ok.error());
     auto lost = probe_.lostStores(space, cause_.chosen);
     if (!lost) return tl::unexpected(lost.error());
@@ -66,7 +66,7 @@ class Naming {
             next[w] = v;
           auto leaf = probe_.leafOf(cause_.space, next);
           if (!leaf) return tl::unexpected(leaf.error());
-          if (!probe_.fails(*leaf, cause_.key)) continue;
+          if (!probe_.fails(cause_.space, *leaf, cause_.key)) continue;
           cause_.leaf = *leaf;
           cause_.chosen = probe_.largest(cause_.space, *leaf);
           changed = true;
@@ -284,7 +284,7 @@ class Naming {
     mirror[w] = *without;
     auto leaf = probe_.leafOf(cause_.space, mirror);
     if (!leaf) return tl::unexpected(leaf.error());
-    return probe_.fails(*leaf);
+    return probe_.fails(cause_.space, *leaf);
   }
 
   // If no test told: the store after the lost one that the recovery read last before it met that.

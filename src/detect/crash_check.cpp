@@ -12,9 +12,12 @@
 #include <map>
 #include <set>
 
+#include "detect/by_site.h"
 #include "detect/cause.h"
 #include "detect/crash_findings.h"
 #include "detect/intact.h"
+#include "detect/races.h"
+#include "detect/read_rules.h"
 #include "detect/site_places.h"
 #include "explore/launch.h"
 #include "explore/crash_trace.h"
@@ -69,6 +72,8 @@ class Check {
   }
 
   Result<CrashCheck> run() {
+    auto variables = commitVariables(index_.trace());
+    if (!variables) return tl::unexpected(variables.error());
     auto intact = restartIntact(r_.end, r_.ends, stacks_);
     if (!intact) return tl::unexpected(intact.error());
     settleRules(intact->result.outcome);
@@ -92,7 +97,12 @@ class Check {
     if (auto ok = repeatSome(); !ok) return tl::unexpected(ok.error());
 
     CrashTraces traces(explorer, index_);
-    StateProbe probe(explorer, r_.baseline, r_.runs, traces, rules_);
+    OracleJudge oracle(explorer, rules_);
+    ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.whole());
+    ProgramGuardians guardians(programs());
+    RacingReads reads(explorer, r_.baseline, guardians);
+    AnswerJudge judge(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
+    StateProbe probe(explorer, r_.baseline, r_.runs, traces, judge);
     CauseOptions causeOptions;
     if (whole.judgement == Judgement::Failed) causeOptions.withoutCrash = whole.key;
     // Whoever interrupts wants the answer now.
@@ -102,18 +112,43 @@ class Check {
       causeOptions.interrupt = o_.interrupt;
     auto causes = findCauses(probe, causeOptions);
     if (!causes) return tl::unexpected(causes.error());
-    ShowContext context{explorer, r_.baseline, traces, rules_, stacks_};
+    BadReads bad(explorer, r_.baseline, std::move(*variables), reads);
+    ShowContext context{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_};
     for (const Cause& cause : *causes) {
       auto shown = showCause(context, cause);
       if (!shown) return tl::unexpected(shown.error());
       if (auto ok = add(std::move(*shown)); !ok) return tl::unexpected(ok.error());
     }
-    if (auto ok = summarise(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
+    if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
   }
 
  private:
+  // What is wrong by a rule, though no restart shows it.
+  Result<void> suspicions(const ShowContext& context, const std::vector<Cause>& causes, OracleJudge& oracle,
+                          const CauseOptions& options) {
+    if (wants(o_.detect, FindingKind::CrossFailureRace)) {
+      AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
+      StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
+      auto races = suspectedRaces(probe, context.reads, causes, options);
+      if (!races) return tl::unexpected(races.error());
+      ShowContext doubtful{context.explorer, r_.baseline,  context.traces, doubt,
+                           context.expected, context.reads, context.bad,    stacks_};
+      for (const Cause& race : *races) {
+        auto shown = showRace(doubtful, race);
+        if (!shown) return tl::unexpected(shown.error());
+        if (auto ok = add(std::move(*shown)); !ok) return ok;
+      }
+    }
+    auto broken = judgeReads(context, r_.runs, causes, o_.detect);
+    if (!broken) return tl::unexpected(broken.error());
+    for (ShownFinding& f : *broken)
+      if (auto ok = add(std::move(f)); !ok) return ok;
+    return {};
+  }
+
   void settleRules(const Outcome& intact) {
     rules_.stepLimit = o_.limits.steps;
     bool recordedZero = WIFEXITED(o_.recordedStatus) && WEXITSTATUS(o_.recordedStatus) == 0;
@@ -185,18 +220,22 @@ class Check {
     return {};
   }
 
+  // The restarted program and all instrumented code of the recorded one.
+  std::vector<std::string> programs() const {
+    std::vector<std::string> programs;
+    if (!o_.program.command.empty())
+      if (auto path = findProgram(o_.program.command.front())) programs.push_back(*path);
+    for (const LoadedModule& m : index_.trace().modules())
+      if (m.instrumented && std::find(programs.begin(), programs.end(), m.path) == programs.end())
+        programs.push_back(m.path);
+    return programs;
+  }
   const SitePlaces& sites() {
-    if (!sites_) {
-      std::vector<std::string> programs;
-      if (auto path = findProgram(o_.program.command.at(0))) programs.push_back(*path);
-      for (const LoadedModule& m : index_.trace().modules())
-        if (m.instrumented) programs.push_back(m.path);
-      sites_.emplace(programs);
-    }
+    if (!sites_) sites_.emplace(programs());
     return *sites_;
   }
 
-  Result<void> summarise() {
+  Result<void> summarise(StateJudge& judge) {
     const ExplorationSummary& s = explorer_->summary();
     ExploredCrashes& e = out_.exploration;
     e.strategy = o_.strategy;
@@ -209,18 +248,36 @@ class Check {
     std::map<std::string, std::uint64_t> unknown;
     for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
       for (LeafNo leaf : explorer_->space(space).leaves) {
-        Verdict v = judge(explorer_->outcome(explorer_->outcomeNo(leaf)), rules_);
+        const Verdict& v = judge.verdict(space, leaf);
         if (v.judgement == Judgement::Failed) ++e.failing;
         if (v.judgement == Judgement::Unknown) ++unknown[v.symptom];
       }
     for (const auto& [why, count] : unknown)
       out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
+    countRaces();
     assumptions(s);
     restrictions(s);
     if (auto ok = bounds(s); !ok) return ok;
     out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
     e.notExplored.insert(e.notExplored.end(), out_.incomplete.begin(), out_.incomplete.end());
     return {};
+  }
+
+  // Pairs of a store and a read that race across the failure, and how many of them have a finding.
+  void countRaces() {
+    std::set<std::pair<SiteKey, std::uint64_t>> pairs;
+    for (const RacedRead& r : explorer_->summary().races) {
+      const SpaceInfo& info = explorer_->space(r.space);
+      LineId id = info.level == 1 ? index_.lineId(r_.watched.line(r.line)) : kNoLine;
+      if (id == kNoLine) continue;
+      for (const LineStore& s : index_.openStores(id, info.at, 0, index_.historyLength(id, info.at)))
+        if ((maskOf(index_, s.store) & r.mask) != 0)
+          pairs.emplace(siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site);
+    }
+    std::uint64_t told = 0;
+    for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
+    out_.exploration.races = pairs.size();
+    out_.exploration.benignRaces = pairs.size() - std::min<std::uint64_t>(pairs.size(), told);
   }
 
   void assumptions(const ExplorationSummary& s) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "detect/detect.h"
 #include "detect/oracle.h"
 #include "detect/point_choice.h"
 #include "detect/stacks.h"
@@ -44,6 +45,7 @@ struct CrashOptions {
   int recordedStatus = 0;  // of the recorded run, as wait(2) gives it
   bool checker = false;    // the command judges the pools: its exit code always counts
   ExpectExit expectExit = ExpectExit::Auto;
+  DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;
   std::string strategy = "lazy";
   std::uint64_t samples = 16;

@@ -80,8 +80,9 @@ std::vector<std::string> tellingLines(const std::string& output) {
 
 class Story {
  public:
-  Story(const ShowContext& context, const Cause& cause, std::vector<const Index*> indexes)
-      : context_(context), cause_(cause), indexes_(std::move(indexes)) {}
+  // `race`: it is told as a race that is only suspected.
+  Story(const ShowContext& context, const Cause& cause, std::vector<const Index*> indexes, bool race)
+      : context_(context), cause_(cause), indexes_(std::move(indexes)), race_(race) {}
 
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
@@ -90,15 +91,20 @@ class Story {
     run_ = std::move(repeated->result);
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
-    Verdict now = judge(run_.outcome, context_.rules);
-    Verdict before = judge(context_.explorer.outcome(context_.explorer.outcomeNo(cause_.leaf)), context_.rules);
+    Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
+    Verdict before = context_.judge.verdict(cause_.space, cause_.leaf);
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
     symptom_ = now.judgement == Judgement::Failed ? now.symptom + inFrame(failedAt_) : before.symptom;
 
-    finding_ = makeFinding(cause_.kind, {});
+    finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind, {});
+    if (race_)
+      read_ = cause_.read;
+    else
+      classify();
     places();
-    finding_.verdict = verdict();
+    finding_.verdict = race_ ? raceVerdict() : verdict();
     evidence();
+    if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
     finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, tellingLines(run_.outcome.output)};
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen, Others::Newest);
     if (now.judgement != Judgement::Failed || now.key != cause_.key) {
@@ -150,11 +156,14 @@ class Story {
   void places() {
     bool atomic = cause_.kind == FindingKind::NotAtomic;
     if (cause_.first)
-      first_ = addPlace(atomic   ? "stored here"
+      first_ = addPlace(race_    ? "written here"
+                        : atomic ? "stored here"
                         : late() ? "too late: stored here"
                                  : "lost: stored here",
                         cause_.first->level, eventOf(*cause_.first), false);
-    if (cause_.second)
+    if (race_)
+      ;  // what else survives is beside the point
+    else if (cause_.second)
       second_ = addPlace(atomic ? "to be stored here too" : "survives: stored here", cause_.second->level,
                          eventOf(*cause_.second), false);
     else if (cause_.promised)
@@ -170,13 +179,13 @@ class Story {
       std::optional<EventNo> last = lastBefore(level, at);
       crashPlaces_.push_back(last ? addPlace("the power fails after this", level, *last, true) : 0);
     }
-    if (cause_.read && runTrace_ && *cause_.read < run_.queries.size() && run_.queries[*cause_.read].where != 0) {
-      NumberedPlace place = placeOf(*runTrace_, "the restart reads it here", run_.queries[*cause_.read].where);
+    if (read_ && runTrace_ && *read_ < run_.queries.size() && run_.queries[*read_].where != 0) {
+      NumberedPlace place = placeOf(*runTrace_, "the restart reads it here", run_.queries[*read_].where);
       place.stack = context_.stacks.at(*runTrace_, place.where);
       place.where = 0;
       place.incidental = true;
       finding_.places.push_back(std::move(place));
-      read_ = finding_.places.size();
+      readPlace_ = finding_.places.size();
     }
     if (!failedAt_.empty()) {
       NumberedPlace place;
@@ -195,6 +204,47 @@ class Story {
         const Event& e = indexOf(ref).trace()[eventOf(ref)];
         addExample(finding_, affected(indexOf(ref).trace(), e.addr, bytesOf(e), e), true);
       }
+  }
+
+  // What it is in the words of XFDetector: a semantic bug if the restart trusted data that a commit variable does not
+  // vouch for, if data and such a variable are in the wrong order, or if all that it read of the stores in question was
+  // certain; otherwise a race, and its reader is one of the finding's places.
+  void classify() {
+    LeafDetail detail = context_.explorer.detail(cause_.space, cause_.leaf);
+    std::optional<std::size_t> racing;
+    for (std::size_t i = 0; i < detail.observations.size() && !racing; ++i) {
+      const Query& q = detail.observations[i].query;
+      if (context_.reads.races(cause_.space, detail.observations[i]) &&
+          (reads(q, cause_.first) || reads(q, cause_.second)))
+        racing = i;
+    }
+    read_ = cause_.read ? cause_.read : racing;
+    finding_.bugClass = racing ? BugClass::Race : BugClass::Semantic;
+    const Site* second = nullptr;
+    if (cause_.second) second = indexOf(*cause_.second).trace().siteOf(indexOf(*cause_.second).trace()[eventOf(*cause_.second)]);
+    if (cause_.kind == FindingKind::WrongOrder && second != nullptr &&
+        context_.reads.guardians().isCommitVariable(second->type))
+      finding_.bugClass = BugClass::Semantic;
+    for (const BadRead& b : context_.bad.of(cause_.space, cause_.leaf, true)) {
+      if (b.kind == FindingKind::UninitializedRead) continue;
+      finding_.bugClass = BugClass::Semantic;
+      auto at = [&](StoreNo s) {
+        return shortPlace(indexes_[0]->trace(), indexes_[0]->trace()[indexes_[0]->stores()[s].event].where);
+      };
+      bool stale = b.kind == FindingKind::StaleRead;
+      finding_.evidence.push_back(fmt::format(
+          "The restart trusts what was stored at {}, {}.", at(b.writer),
+          b.commit == kNoStore ? std::string("though nothing had been committed")
+          : stale              ? fmt::format("before the last two commits at {} and {}", at(b.commitBefore), at(b.commit))
+                               : fmt::format("which was not sure to be durable at the last commit at {}", at(b.commit))));
+      break;
+    }
+  }
+  bool reads(const Query& q, const std::optional<StoreRef>& ref) const {
+    if (!ref || ref->store == kNoStore) return false;
+    const Index& index = indexOf(*ref);
+    return q.subject == context_.baseline.watched().find(index.lineNo(index.stores()[ref->store].line)) &&
+           (q.mask & maskOf(index, ref->store)) != 0;
   }
 
   // "Node.value, stored at (1),"
@@ -257,23 +307,55 @@ class Story {
     }
   }
 
+  std::string raceVerdict() const {
+    std::string what = cause_.first ? subject(*cause_.first, first_) : std::string("what is stored");
+    what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
+    return fmt::format(
+        "{} may be lost or not when the power fails at ({}){}: the restarted program then {}.", what,
+        crashPlaces_.empty() ? 0 : crashPlaces_.front(),
+        readPlace_ != 0 ? fmt::format(", and the restart reads it at ({})", readPlace_) : std::string(), symptom_);
+  }
+
+  // What it said and what it should have said.
+  void answers() {
+    auto expected = context_.expected.at(cause_.space);
+    if (!expected || expected->basis == ExpectedAnswer::Basis::None) return;
+    auto quoted = [](const Outcome& o) {
+      constexpr std::size_t kMost = 160;
+      std::string text = o.output.substr(0, kMost);
+      while (!text.empty() && text.back() == '\n') text.pop_back();
+      for (std::size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, " / ");
+      if (o.output.size() > kMost) text += " ...";
+      std::string end = o.ending == Ending::Exited && o.code != 0 ? fmt::format(" and exits with {}", o.code) : "";
+      return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
+    };
+    bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
+    std::string name = expected->operation.empty() ? "the operation" : "\"" + expected->operation + "\"";
+    finding_.evidence.push_back(fmt::format(
+        "This restart prints {}; after a crash {} it prints {}, after one {} {}.", quoted(run_.outcome),
+        operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
+        quoted(context_.explorer.outcome(expected->before)), operation ? "behind " + name : "with all of it durable",
+        quoted(context_.explorer.outcome(expected->after))));
+    if (operation) finding_.operation = expected->operation;
+  }
+
   void evidence() {
     auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
     if (isLost() && cause_.kind != FindingKind::NotAtomic) {
       readValue();
-      say(fmt::format("With ({}) persisted as well, the restart does not fail so.", first_));
+      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_, race_ ? "say so" : "fail so"));
       flushes();
       rmwFences();
     }
-    if (cause_.tested && cause_.kind != FindingKind::NotAtomic) {
+    if (!race_ && cause_.tested && cause_.kind != FindingKind::NotAtomic) {
       say(fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", second_));
       if (late())
         say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
     }
-    if (cause_.exchange)
+    if (!race_ && cause_.exchange)
       say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would do.", second_,
                       first_));
-    if (cause_.eitherWay) say("Both of the two states were run, and both fail.");
+    if (!race_ && cause_.eitherWay) say("Both of the two states were run, and both fail.");
     if (!cause_.examined)
       say("There were more failing states than are examined; the cause of these was not looked for.");
     if (cause_.read && cause_.kind != FindingKind::NotAtomic) sources();
@@ -346,7 +428,7 @@ class Story {
       text += (i == 0 ? "" : i + 1 == places.size() ? " or " : ", ") + places[i];
     if (places.size() > kShown) text += fmt::format(" or {} more", places.size() - kShown);
     finding_.evidence.push_back(
-        fmt::format("The read{} may see {}.", read_ != 0 ? fmt::format(" at ({})", read_) : std::string(), text));
+        fmt::format("The read{} may see {}.", readPlace_ != 0 ? fmt::format(" at ({})", readPlace_) : std::string(), text));
   }
 
   std::string crashText() const {
@@ -380,22 +462,32 @@ class Story {
   RunResult run_;
   std::unique_ptr<Trace> runTrace_;
   std::vector<Frame> failedAt_;
+  bool race_ = false;
   std::string symptom_;
   Finding finding_;
+  std::optional<std::size_t> read_;  // the observation that is a place of the finding
   // Numbers of places; 0: there is none.
   std::size_t first_ = 0;
   std::size_t second_ = 0;
-  std::size_t read_ = 0;
+  std::size_t readPlace_ = 0;
   std::vector<std::size_t> crashPlaces_;  // by level
 };
 
 }  // namespace
 
-Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) {
+namespace {
+
+Result<ShownFinding> tell(const ShowContext& context, const Cause& cause, bool race) {
   auto indexes = context.traces.of(cause.space);
   if (!indexes) return tl::unexpected(indexes.error());
-  return Story(context, cause, std::move(*indexes)).tell();
+  return Story(context, cause, std::move(*indexes), race).tell();
 }
+
+}  // namespace
+
+Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) { return tell(context, cause, false); }
+
+Result<ShownFinding> showRace(const ShowContext& context, const Cause& cause) { return tell(context, cause, true); }
 
 ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording, const OracleRules& rules) {
   std::vector<Frame> stack = ownFrames(intact.endedAt);

@@ -2,6 +2,7 @@
 // the recovery read and where it failed have places; then verdict, places and evidence are put into words.
 #pragma once
 
+#include "detect/bad_reads.h"
 #include "detect/cause_naming.h"
 #include "detect/intact.h"
 #include "detect/stacks.h"
@@ -20,11 +21,17 @@ struct ShowContext {
   Explorer& explorer;
   const Baseline& baseline;
   CrashTraces& traces;
-  OracleRules rules;
+  StateJudge& judge;
+  ExpectedAnswers& expected;
+  RacingReads& reads;
+  BadReads& bad;
   Stacks& stacks;
 };
 
 Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause);
+
+// The same for what is only suspected: a race, with its writer, the crash and its reader.
+Result<ShownFinding> showRace(const ShowContext& context, const Cause& cause);
 
 // The program fails on what it left when it ended by itself.
 ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording, const OracleRules& rules);

@@ -17,6 +17,12 @@ constexpr bool kWholeView = true;
 constexpr bool kAnyView = false;
 
 constexpr Detector kDetectors[] = {
+    {"cross-failure-race",
+     "restarts whose answer depends on bytes that were not durable, beyond what an atomic update explains", kOn,
+     kWholeView, nullptr},
+    {"uncommitted-read", "restarts that read data which no commit variable vouches for yet", kOn, kWholeView, nullptr},
+    {"stale-read", "restarts that read data from before the last two commits", kOn, kWholeView, nullptr},
+    {"uninitialized-read", "restarts that read memory which was allocated and never written", kOn, kWholeView, nullptr},
     {"never-persisted",
      "stores that are not durable when their operation ends, their memory is unmapped or the program ends", kOn,
      kWholeView, detectNeverPersisted},
@@ -27,6 +33,9 @@ constexpr Detector kDetectors[] = {
     {"repeated-flush", "flushes of lines that were flushed already, without a store in between", kOn, kWholeView,
      detectRepeatedFlush},
     {"idle-fence", "fences with no flush and no non-temporal store to complete", kOn, kWholeView, detectIdleFence},
+    {"logged-twice", "ranges that a transaction logs though it had logged them already", kOn, kWholeView,
+     detectLoggedTwice},
+    {"logged-unused", "ranges that a transaction logs and does not write", kOn, kWholeView, detectLoggedUnused},
     {"flush-outside", "flushes of memory in no pool", kOn, kWholeView, detectFlushOutside},
 };
 
@@ -71,20 +80,27 @@ std::string detectHelp() {
   return text;
 }
 
-std::vector<std::string> detectorNames(const DetectOptions& options) {
+std::vector<std::string> detectorNames(const DetectOptions& options, bool explored) {
   std::vector<std::string> names;
   for (std::size_t row = 0; row < std::size(kDetectors); ++row)
-    if (runs(row, options)) names.emplace_back(kDetectors[row].name);
+    if (runs(row, options) && (explored || kDetectors[row].run != nullptr)) names.emplace_back(kDetectors[row].name);
   return names;
+}
+
+bool wants(const DetectOptions& options, FindingKind kind) {
+  for (std::size_t row = 0; row < std::size(kDetectors); ++row)
+    if (kDetectors[row].name == nameOf(kind)) return runs(row, options);
+  return true;
 }
 
 std::vector<Finding> detect(const Index& index, const DetectOptions& options) {
   assert(options.enabled.size() == std::size(kDetectors));
   std::vector<Finding> findings;
   for (std::size_t row = 0; row < std::size(kDetectors); ++row) {
-    if (!runs(row, options)) continue;
+    if (!runs(row, options) || kDetectors[row].run == nullptr) continue;
     for (Finding& f : kDetectors[row].run({index.trace(), index})) findings.push_back(std::move(f));
   }
+  addCosts(index.trace(), findings);
   sortFindings(findings);
   return findings;
 }

@@ -1,4 +1,4 @@
-// The detectors that judge a trace, as one table: each row has a name, what it looks for, whether
+// The detectors, as one table: each row has a name, what it looks for, whether
 // it is on by default and the function. A detector turns a trace and its index into findings,
 // grouped by the instruction that they are about, and prints nothing.
 #pragma once
@@ -25,6 +25,7 @@ struct Detector {
   // Its findings are wrong if code that the recorder did not see touched PM: such code may have
   // flushed what was stored, or stored what was flushed.
   bool needsWholeView = true;
+  // Null: it judges restarts (crash_check.h).
   std::vector<Finding> (*run)(const DetectInput& input) = nullptr;
 };
 
@@ -45,8 +46,10 @@ Result<DetectOptions> parseDetectOptions(std::span<const std::string> words);
 // For --help: every detector with what it looks for.
 std::string detectHelp();
 
-// Those that run with these options.
-std::vector<std::string> detectorNames(const DetectOptions& options);
+// Those that run with these options. `explored`: those that judge restarts, too.
+std::vector<std::string> detectorNames(const DetectOptions& options, bool explored);
+// Whether findings of the kind are wanted; those of kinds without a detector always are.
+bool wants(const DetectOptions& options, FindingKind kind);
 
 // The findings of all of them, worst first.
 std::vector<Finding> detect(const Index& index, const DetectOptions& options = {});

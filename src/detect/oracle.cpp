@@ -118,6 +118,10 @@ Verdict unknown(std::string why) { return {Judgement::Unknown, std::move(why), {
 
 }  // namespace
 
+bool sameAnswer(const Outcome& a, const Outcome& b) {
+  return a.ending == b.ending && a.text == b.text && a.output == b.output;
+}
+
 Verdict judge(const Outcome& outcome, const OracleRules& rules) {
   switch (outcome.ending) {
     case Ending::TimedOut:

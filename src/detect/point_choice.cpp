@@ -69,6 +69,7 @@ Result<PointChoice> parsePointChoice(std::string_view text) {
 Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice& choice) {
   const Trace& trace = index.trace();
   std::vector<EventNo> points = index.points(choice.mode == PointChoice::All ? PointsMode::All : PointsMode::Enough);
+  if (choice.trusted != nullptr) points = choice.trusted->thin(points);
   if (choice.mode == PointChoice::Ranges) {
     // A range keeps the points in it; an event on its own is a point by itself.
     std::vector<EventNo> kept;

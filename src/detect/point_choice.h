@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "detect/trusted.h"
 #include "events/error.h"
 #include "model/index.h"
 
@@ -19,7 +20,10 @@ struct PointChoice {
   std::vector<std::pair<EventNo, EventNo>> ranges;  // Ranges: of events, both ends belong to them
   std::optional<std::uint64_t> fromOp;              // operations, numbered from 0 in the order of their begins
   std::optional<std::uint64_t> toOp;
-  bool whole() const { return (mode == Enough || mode == All) && !fromOp && !toOp; }
+  // Calls into trusted objects have one point at most, before them; null: none are trusted. An event that is named as a
+  // range of its own is a point even there.
+  const Trusted* trusted = nullptr;
+  bool whole() const { return (mode == Enough || mode == All) && !fromOp && !toOp && trusted == nullptr; }
 };
 
 // "enough", "all", "20" or "100-200,512": what --points takes.

@@ -139,6 +139,7 @@ Result<Replayed> Replay::run() {
   replayed.outcome = std::move(ended->second.outcome);
   replayed.now = judge(replayed.outcome, rules);
   replayed.expected = judge(parts_->file.expected, rules);
+  replayed.sameAnswer = blackout::sameAnswer(replayed.outcome, parts_->file.expected);
   return replayed;
 }
 

@@ -15,6 +15,9 @@ struct Replayed {
   Outcome outcome;
   Verdict now;
   Verdict expected;
+  // The finding is about what the restart says or reads, not about a failure: does it end and print as it did?
+  bool wasFine() const { return expected.judgement == Judgement::Fine; }
+  bool sameAnswer = false;
   bool same() const { return now.judgement == Judgement::Failed && now.key == expected.key; }
 };
 

@@ -94,13 +94,6 @@ bool StateProbe::sameRun(SpaceNo a, SpaceNo b) const {
   return x.level == y.level && (x.level == 1 || (x.parent == y.parent && x.through == y.through));
 }
 
-const Verdict& StateProbe::verdict(LeafNo leaf) {
-  OutcomeNo o = explorer_.outcomeNo(leaf);
-  while (verdicts_.size() <= o)
-    verdicts_.push_back(judge(explorer_.outcome(static_cast<OutcomeNo>(verdicts_.size())), rules_));
-  return verdicts_[o];
-}
-
 const UncertainLine& StateProbe::line(SpaceNo space, WatchedNo w) {
   if (lineSpace_ != space) lines_.clear();
   lineSpace_ = space;
@@ -229,7 +222,7 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Assign
   if (auto ok = runner_.begin(0, request); !ok) return tl::unexpected(ok.error());
   auto ended = runner_.wait();
   if (!ended) return tl::unexpected(ended.error());
-  return std::optional(judge(ended->second.outcome, rules_).judgement);
+  return std::optional(judge_.verdict(space, ended->second.outcome).judgement);
 }
 
 }  // namespace blackout

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "detect/oracle.h"
+#include "detect/state_judge.h"
 #include "explore/explorer.h"
 #include "model/index.h"
 
@@ -36,8 +36,8 @@ class StateProbe {
  public:
   // All must outlive it. `runner` is the explorer's own, used while nothing is explored.
   StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces,
-             const OracleRules& rules)
-      : explorer_(explorer), baseline_(baseline), runner_(runner), traces_(traces), rules_(rules) {}
+             StateJudge& judge)
+      : explorer_(explorer), baseline_(baseline), runner_(runner), traces_(traces), judge_(judge) {}
 
   Explorer& explorer() const { return explorer_; }
   const Watched& watched() const { return baseline_.watched(); }
@@ -47,9 +47,11 @@ class StateProbe {
   // Whether two spaces are neighbours: crashes in one and the same run.
   bool sameRun(SpaceNo a, SpaceNo b) const;
 
-  const Verdict& verdict(LeafNo leaf);
-  bool fails(LeafNo leaf) { return verdict(leaf).judgement == Judgement::Failed; }
-  bool fails(LeafNo leaf, const std::string& key) { return fails(leaf) && verdict(leaf).key == key; }
+  const Verdict& verdict(SpaceNo space, LeafNo leaf) { return judge_.verdict(space, leaf); }
+  bool fails(SpaceNo space, LeafNo leaf) { return verdict(space, leaf).judgement == Judgement::Failed; }
+  bool fails(SpaceNo space, LeafNo leaf, const std::string& key) {
+    return fails(space, leaf) && verdict(space, leaf).key == key;
+  }
 
   // In all that follows a state is these versions, with everything else persisted.
   Result<LeafNo> leafOf(SpaceNo space, const Assignment& chosen) {
@@ -81,8 +83,7 @@ class StateProbe {
   const Baseline& baseline_;
   Runner& runner_;
   CrashTraces& traces_;
-  const OracleRules& rules_;
-  std::vector<Verdict> verdicts_;  // by outcome
+  StateJudge& judge_;
   // Lines of one space at a time: their versions are asked for again and again.
   SpaceNo lineSpace_ = UINT32_MAX;
   std::map<WatchedNo, UncertainLine> lines_;

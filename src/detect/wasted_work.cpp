@@ -1,5 +1,6 @@
 // Flushes and fences that guaranteed nothing. The model saw them while it read the trace; here
-// they are counted by site.
+// they are counted by site, and what they cost is set against the whole run.
+#include <algorithm>
 #include <string>
 
 #include "detect/by_site.h"
@@ -55,6 +56,24 @@ std::vector<Finding> detectRepeatedFlush(const DetectInput& input) {
 std::vector<Finding> detectIdleFence(const DetectInput& input) {
   return wasted(input, WasteKind::IdleFence, FindingKind::IdleFence, AccessClass::Fence, "A fence completed nothing.",
                 "fence here");
+}
+
+void addCosts(const Trace& trace, std::vector<Finding>& findings) {
+  auto lacksCost = [](const Finding& f) { return f.severity == Severity::Performance && !f.cost; };
+  if (std::none_of(findings.begin(), findings.end(), lacksCost)) return;
+  // Flushes of memory in no pool take as long as any; an lfence orders nothing that persists and is no fence here.
+  std::uint64_t flushes = 0;
+  std::uint64_t fences = 0;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (groupOf(e) == EventGroup::Flush || kindOf(e) == EventKind::FlushOutside) ++flushes;
+    if (groupOf(e) == EventGroup::Fence && kindOf(e) != EventKind::Lfence) ++fences;
+  }
+  for (Finding& f : findings) {
+    if (!lacksCost(f)) continue;
+    bool fence = f.kind == FindingKind::IdleFence;
+    f.cost = Cost{f.counts.times, fence ? fences : flushes, fence ? "fence" : "flush"};
+  }
 }
 
 }  // namespace blackout

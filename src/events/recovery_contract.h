@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 1u
+#define BLACKOUT_RECOVERY_VERSION 2u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -61,6 +61,13 @@ typedef struct blackout_plan {
 #define BLACKOUT_QUERY_PATH 1u
 #define BLACKOUT_QUERY_OP 2u
 
+/* In a query's flags: what the run had said of itself with a stage of BLACKOUT_STAGE_POST. Neither INSIDE nor OUTSIDE:
+ * no region of interest had begun yet. */
+#define BLACKOUT_QUERY_SKIPPED 1u /* inside a region of blackout_skip_detection_begin, by this thread */
+#define BLACKOUT_QUERY_INSIDE 2u  /* inside a region of interest */
+#define BLACKOUT_QUERY_OUTSIDE 4u /* behind one */
+#define BLACKOUT_QUERY_FLAGS 7u   /* all of them */
+
 typedef struct blackout_query {
   uint32_t kind;
   uint32_t subject;
@@ -69,7 +76,7 @@ typedef struct blackout_query {
   uint32_t group;
   uint32_t where; /* traced runs */
   uint32_t event; /* traced runs: slots of the trace so far */
-  uint32_t reserved;
+  uint32_t flags; /* BLACKOUT_QUERY_SKIPPED and the like */
 } blackout_query;
 
 /* How the run ended by itself; 0: the wait status says. */

@@ -19,7 +19,7 @@ namespace blackout {
 namespace {
 
 constexpr char kMagic[8] = {'B', 'L', 'K', '_', 'E', 'X', 'P', 'L'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 35;
 
 struct Header {
@@ -136,6 +136,7 @@ void put(Encoder& out, const SavedQuery& q) {
   out.number(q.query.mask);
   out.number(q.query.site);
   out.number(q.query.group);
+  out.number(q.query.flags);
   if (q.query.kind == QueryKind::Bytes)
     out.bytes(q.bytes, q.query.mask);
   else
@@ -150,6 +151,9 @@ bool get(Decoder& in, SavedQuery& q) {
   q.query.mask = in.number();
   q.query.site = in.number();
   q.query.group = in.small();
+  std::uint64_t flags = in.number();
+  if (flags > BLACKOUT_QUERY_FLAGS) return false;
+  q.query.flags = static_cast<std::uint8_t>(flags);
   if (q.query.kind == QueryKind::Bytes)
     q.bytes = in.bytes(q.query.mask);
   else
@@ -188,7 +192,7 @@ bool get(Decoder& in, SavedRun& r) {
     r.bytes = in.bytes(~std::uint64_t{0});
     r.number = in.number();
   }
-  std::size_t queries = in.count(6);
+  std::size_t queries = in.count(7);
   for (std::size_t i = 0; i < queries && in.ok(); ++i)
     if (!get(in, r.queries.emplace_back())) return false;
   r.diverged = in.number() != 0;

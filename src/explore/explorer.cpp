@@ -188,6 +188,28 @@ void Explorer::State::renumber() {
 
 // --- results ---
 
+// Only by the recoveries that spaces lead to: which others were run depends on the number of workers.
+bool Explorer::postRegions() const {
+  constexpr std::uint8_t kRegion = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_OUTSIDE;
+  const Exploration& exploration = state_->exploration;
+  std::map<const RecoveryTree*, std::vector<bool>> seen;
+  for (const SpaceInfo& space : exploration.spaces)
+    for (LeafNo l : space.leaves) {
+      const RecoveryTree& tree = exploration.treeOf(exploration.leaves[l]);
+      auto [it, fresh] = seen.try_emplace(&tree);
+      if (fresh && tree.anyFlag(kRegion)) it->second.resize(tree.nodeCount());
+      if (it->second.empty()) continue;
+      // Up to where another recovery's way has been.
+      for (EdgeNo e = exploration.leaves[l].edge(); e != RecoveryTree::kRoot; e = tree.above(tree.nodeOf(e))) {
+        NodeNo n = tree.nodeOf(e);
+        if (it->second[n]) break;
+        it->second[n] = true;
+        if ((tree.flags(n) & kRegion) != 0) return true;
+      }
+    }
+  return false;
+}
+
 const ExplorationSummary& Explorer::summary() const { return state_->summary; }
 SpaceNo Explorer::spaceCount() const { return static_cast<SpaceNo>(state_->exploration.spaces.size()); }
 const SpaceInfo& Explorer::space(SpaceNo s) const { return state_->exploration.spaces[s]; }

@@ -65,6 +65,17 @@ struct ChecksumAssumption {
   auto operator<=>(const ChecksumAssumption&) const = default;
 };
 
+// A read across the failure (XFDetector, equation 1): a restart reads bytes that are one thing or another, because
+// nothing had made their last stores durable. One instruction on one piece of memory, over all crashes.
+struct RacedRead {
+  std::uint64_t site = 0;
+  WatchedNo line = 0;
+  std::uint64_t mask = 0;
+  SpaceNo space = 0;         // the first crash after which it comes
+  std::uint64_t spaces = 0;  // how many there are
+  auto operator<=>(const RacedRead&) const = default;
+};
+
 // Two runs that asked different things after the same answers.
 struct Divergence {
   SpaceNo space = 0;
@@ -98,6 +109,7 @@ struct ExplorationSummary {
   double log10States = 0;
   // What was left out. The first does not make the result incomplete, the others do.
   std::vector<ChecksumAssumption> assumptions;  // by site
+  std::vector<RacedRead> races;                 // by site, line and mask; says nothing about what is complete
   std::uint64_t overBudget = 0;                 // spaces explored in part because they have too many recoveries
   std::uint64_t cutLines = 0;                   // lines at points with more versions than the model enumerates
   std::uint64_t fileChangePoints =
@@ -173,6 +185,8 @@ class Explorer {
   OutcomeNo outcomeCount() const;
   const Outcome& outcome(OutcomeNo o) const;
   std::uint32_t used(LeafNo leaf) const;  // kUsed* bits
+  // Whether any recovery that a space leads to marks a region of interest of its own (for judgedRead).
+  bool postRegions() const;
 
   // `leaf` is one that the space can lead to.
   LeafDetail detail(SpaceNo s, LeafNo leaf) const;

@@ -266,7 +266,8 @@ RunResult ProcessRunner::resultOf(unsigned number) {
   result.queries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const blackout_query& q = c.queries[i];
-    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event});
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event,
+                              static_cast<std::uint8_t>(q.flags)});
   }
   result.steps = c.steps;
   result.used = c.used;

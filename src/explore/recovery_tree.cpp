@@ -24,8 +24,9 @@ std::uint64_t word(const LineBytes& bytes, unsigned i) {
   return v;
 }
 
-template <class Number>
-std::uint32_t intern(std::unordered_map<Number, std::uint32_t>& numbers, Number key, std::size_t next, bool& fresh) {
+template <class Key, class Hash>
+std::uint32_t intern(std::unordered_map<Key, std::uint32_t, Hash>& numbers, const Key& key, std::size_t next,
+                     bool& fresh) {
   auto [it, inserted] = numbers.try_emplace(key, static_cast<std::uint32_t>(next));
   fresh = inserted;
   return it->second;
@@ -40,8 +41,9 @@ RecoveryTree::Node RecoveryTree::makeNode(const Query& q) {
   n.subject = q.subject;
   n.group = q.group;
   bool fresh = false;
-  n.site = intern(siteNumbers_, q.site, sites_.size(), fresh);
-  if (fresh) sites_.push_back(q.site);
+  AskedAt asked{q.site, q.flags};
+  n.site = intern(siteNumbers_, asked, sites_.size(), fresh);
+  if (fresh) sites_.push_back(asked);
   n.shape = static_cast<std::uint32_t>(q.kind);
   if (q.kind != QueryKind::Bytes) {
     n.shape |= static_cast<std::uint32_t>(q.mask) << 3;  // an OpQuestion
@@ -76,6 +78,7 @@ Query RecoveryTree::query(NodeNo n) const {
   q.mask = mask(n);
   q.site = site(n);
   q.group = group(n);
+  q.flags = flags(n);
   return q;
 }
 
@@ -181,6 +184,10 @@ std::vector<EdgeNo> RecoveryTree::path(EdgeNo e) const {
   for (; e != kRoot; e = above_[nodeOf(e)]) out.push_back(e);
   std::reverse(out.begin(), out.end());
   return out;
+}
+
+bool RecoveryTree::anyFlag(std::uint8_t flags) const {
+  return std::any_of(sites_.begin(), sites_.end(), [&](const AskedAt& a) { return (a.flags & flags) != 0; });
 }
 
 std::size_t RecoveryTree::memory() const {

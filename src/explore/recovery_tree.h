@@ -59,7 +59,8 @@ class RecoveryTree {
   QueryKind kind(NodeNo n) const { return nodes_[n].kind(); }
   std::uint32_t subject(NodeNo n) const { return nodes_[n].subject; }
   std::uint64_t mask(NodeNo n) const;
-  std::uint64_t site(NodeNo n) const { return sites_[nodes_[n].site]; }
+  std::uint64_t site(NodeNo n) const { return sites_[nodes_[n].site].id; }
+  std::uint8_t flags(NodeNo n) const { return sites_[nodes_[n].site].flags; }
   std::uint32_t group(NodeNo n) const { return nodes_[n].group; }
   Query query(NodeNo n) const;
   bool sameQuestion(NodeNo a, NodeNo b) const {
@@ -85,6 +86,9 @@ class RecoveryTree {
 
   // The edges from the root's first node down to `e`, without kRoot: one per query that was asked on the way.
   std::vector<EdgeNo> path(EdgeNo e) const;
+
+  // Whether any node has one of these flags.
+  bool anyFlag(std::uint8_t flags) const;
 
   NodeNo nodeCount() const { return static_cast<NodeNo>(nodes_.size()); }
   std::size_t memory() const;
@@ -122,6 +126,15 @@ class RecoveryTree {
     std::uint32_t next = 0;  // + 1
     Target target;
   };
+  // Where a question was asked, and what the run had said of itself there. Few pairs, many nodes.
+  struct AskedAt {
+    std::uint64_t id = 0;  // Site::id
+    std::uint8_t flags = 0;
+    bool operator==(const AskedAt&) const = default;
+  };
+  struct HashAskedAt {
+    std::size_t operator()(const AskedAt& a) const { return a.id * 31 + a.flags; }
+  };
   struct Mask {
     std::uint64_t bits = 0;
     LineBytes bytes{};  // 0xff where the bit is set
@@ -144,11 +157,11 @@ class RecoveryTree {
   std::vector<Extra> extra_;
   std::vector<LineBytes> wide_;
   std::vector<Mask> masks_;
-  std::vector<std::uint64_t> sites_;
+  std::vector<AskedAt> sites_;
   // Only while inserting:
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> wideByHash_;
   std::unordered_map<std::uint64_t, std::uint32_t> maskNumbers_;
-  std::unordered_map<std::uint64_t, std::uint32_t> siteNumbers_;
+  std::unordered_map<AskedAt, std::uint32_t, HashAskedAt> siteNumbers_;
 };
 
 }  // namespace blackout

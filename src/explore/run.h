@@ -11,6 +11,7 @@
 
 #include "events/error.h"
 #include "events/outcome.h"
+#include "events/recovery_contract.h"
 #include "events/trace.h"
 #include "model/crash_state.h"
 
@@ -46,9 +47,18 @@ struct Query {
   std::uint32_t group = 0;  // not 0: observed by one mem* call, or inside one blackout_checksum range
   std::uint32_t where = 0;  // traced runs: WhereNo in the run's own trace
   std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
+  std::uint8_t flags = 0;   // BLACKOUT_QUERY_SKIPPED, _INSIDE, _OUTSIDE: what the run had said of itself
   // Only what is asked: the node of the tree.
   bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
 };
+
+// Whether a detector may speak of a read with these flags: not where the program asked for silence, and where any
+// recovery of the exploration marks a region of interest (`anyRegion`), only inside one.
+constexpr bool judgedRead(std::uint8_t flags, bool anyRegion) {
+  if ((flags & BLACKOUT_QUERY_SKIPPED) != 0) return false;
+  if ((flags & BLACKOUT_QUERY_INSIDE) != 0) return true;
+  return !anyRegion && (flags & BLACKOUT_QUERY_OUTSIDE) == 0;
+}
 
 // A pool file as a crash left it. Numbers are those of the program's trace; a file that a recovery made itself has
 // a number above them.

@@ -241,6 +241,21 @@ void Search::record(OpenSpace& s) {
     ++a.spaces;
     a.branches += out.branches;
   }
+  recordRaces(s);
+}
+
+// Wherever a walk had a choice, the restart read what may be one thing or another.
+void Search::recordRaces(const OpenSpace& s) {
+  const RecoveryTree& tree = exploration_->treeOf(s.number);
+  std::unordered_set<const Choice*> passed;
+  std::set<std::tuple<std::uint64_t, WatchedNo, std::uint64_t>> counted;
+  for (const auto& last : s.choices)
+    for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get()) {
+      std::uint64_t site = tree.site(c->node), mask = tree.mask(c->node);
+      std::tuple key(site, c->line, mask);
+      if (!counted.insert(key).second) continue;
+      ++races_.try_emplace(key, RacedRead{site, c->line, mask, s.number, 0}).first->second.spaces;
+    }
 }
 
 Result<void> Search::dispatch() {
@@ -360,6 +375,8 @@ Result<Stop> Search::explore(const Level& level) {
   summary_->log10States = top_ == 0 ? 0 : exponent_ + std::log10(top_);
   summary_->assumptions.clear();
   for (const auto& [key, a] : assumptions_) summary_->assumptions.push_back(a);
+  summary_->races.clear();
+  for (const auto& [key, race] : races_) summary_->races.push_back(race);
   summary_->notes.assign(notes_.begin(), notes_.end());
   report(true);
   return stop;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -96,6 +97,7 @@ class Search {
   void count(OpenSpace& s);
   bool settle();
   void record(OpenSpace& s);
+  void recordRaces(const OpenSpace& s);
   Result<void> dispatch();
   Result<void> finishOne(bool resume);
   Stop bound() const;
@@ -123,6 +125,7 @@ class Search {
   std::map<unsigned, EdgeKey> running_;
   std::vector<bool> countedLeaves_;
   std::map<PieceKey, ChecksumAssumption> assumptions_;
+  std::map<std::tuple<std::uint64_t, WatchedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
   std::set<std::string> notes_;
   std::uint64_t made_ = 0;         // runs, whether or not a space has taken them
   bool full_ = false;              // the bound on runs is reached

@@ -11,6 +11,9 @@ namespace blackout {
 
 namespace {
 
+// Of one range that was given up, at most: a pool that is emptied as a whole is not read byte by byte.
+constexpr std::uint64_t kMostGivenUp = std::uint64_t{1} << 20;
+
 std::uint64_t maskOf(unsigned at, unsigned size) {
   return (size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1) << at;
 }
@@ -25,6 +28,9 @@ Watched Watched::of(const Index& index) {
     const Event& e = trace[n];
     if (isStore(e)) {
       w.add(lineOf(e.addr), maskOf(static_cast<unsigned>(e.addr % BLACKOUT_LINE), bytesOf(e)));
+    } else if (kindOf(e) == EventKind::Discard) {
+      // A restart that reads what was given up, or allocated and not yet written, reads what is nobody's.
+      w.addRange(e.addr, std::min<std::uint64_t>(e.value, kMostGivenUp));
     } else if (kindOf(e) == EventKind::FileNew || kindOf(e) == EventKind::FileRename) {
       paths.emplace(trace.payload(n));
     } else if (kindOf(e) == EventKind::OpBegin) {
@@ -34,6 +40,13 @@ Watched Watched::of(const Index& index) {
   for (FileNo f = 1; f <= index.files().count(); ++f) w.addZeroed(index.files(), f, index.files().zeroRanges(f));
   w.paths_.assign(paths.begin(), paths.end());
   return w;
+}
+
+void Watched::addRange(PmAddr addr, std::uint64_t size) {
+  for (PmAddr from = addr, next; from < addr + size; from = next) {
+    next = std::min<PmAddr>(addr + size, (from / BLACKOUT_LINE + 1) * BLACKOUT_LINE);
+    add(lineOf(from), maskOf(from % BLACKOUT_LINE, static_cast<unsigned>(next - from)));
+  }
 }
 
 WatchedNo Watched::add(LineNo line, std::uint64_t mask) {

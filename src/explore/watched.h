@@ -20,6 +20,7 @@ class Watched {
 
   // Adds bytes of a line (by mask); returns its number.
   WatchedNo add(LineNo line, std::uint64_t mask);
+  void addRange(PmAddr addr, std::uint64_t size);
   // Adds what zeroings of a file can take away besides stores: content from before the recording.
   void addZeroed(const FileTimeline& files, FileNo f, std::span<const ZeroRange> zeroings);
 

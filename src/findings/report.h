@@ -46,6 +46,8 @@ struct ExploredCrashes {
   std::uint64_t runs = 0;            // restarts that were made
   std::uint64_t states = 0;          // crash states, as restarts can tell them apart, over all points
   std::uint64_t failing = 0;         // of them
+  std::uint64_t races = 0;           // pairs of a store and a restart's read of what it may have left or not
+  std::uint64_t benignRaces = 0;     // of them, without a finding
   std::vector<std::string> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for
@@ -60,6 +62,15 @@ struct PoolSummary {
   bool operator==(const PoolSummary&) const = default;
 };
 
+// One line of a --suppressions file and the findings that it hid; 0: it may be stale.
+struct SuppressionUse {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string text;
+  std::uint64_t findings = 0;
+  bool operator==(const SuppressionUse&) const = default;
+};
+
 struct Report {
   std::vector<std::string> command;
   std::vector<PoolSummary> pools;
@@ -68,11 +79,19 @@ struct Report {
   std::vector<std::string> notes;       // honest sentences about how to read the result
   std::vector<std::string> incomplete;  // why the result is inconclusive; empty: it is whole
   std::uint64_t hiddenByOnly = 0;       // findings that --only left out
+  std::vector<SuppressionUse> suppressions;
+  std::vector<std::string> readySuppressions;  // lines that would hide the findings; only if asked for
+  std::vector<std::string> trusted;            // paths of the objects that --trust names
   RunSummary run;
   std::optional<ExploredCrashes> exploration;  // none: crashes were not explored
   bool operator==(const Report&) const = default;
 
   bool complete() const { return incomplete.empty(); }
+  std::uint64_t suppressed() const {
+    std::uint64_t sum = 0;
+    for (const SuppressionUse& s : suppressions) sum += s.findings;
+    return sum;
+  }
 };
 
 // Number of findings of each severity, indexed by it.

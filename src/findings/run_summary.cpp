@@ -6,6 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "findings/numbers.h"
+#include "model/interest.h"
+
 namespace blackout {
 
 namespace {
@@ -31,6 +34,18 @@ constexpr std::array kProblems = {
                "not see."},
     ProblemRow{BLACKOUT_PROBLEM_THREADS, "The program had more threads than a trace can name; run it with fewer."},
 };
+
+void tellUnmatched(const Trace& trace, Report& report) {
+  UnmatchedEnds ends = unmatchedEnds(trace);
+  auto tell = [&](std::uint64_t times, std::string_view call, std::string_view begin) {
+    if (times != 0)
+      report.notes.push_back(fmt::format("{} was called {} without a {} before it, which does nothing.", call,
+                                         times == 1 ? "once" : counted(times, "time"), begin));
+  };
+  tell(ends.regions, "blackout_roi_end", "blackout_roi_begin");
+  tell(ends.skippedCrashes, "blackout_skip_failures_end", "blackout_skip_failures_begin");
+  tell(ends.skippedDetection, "blackout_skip_detection_end", "blackout_skip_detection_begin of the same thread");
+}
 
 }  // namespace
 
@@ -79,6 +94,7 @@ void summarise(const Trace& trace, Report& report) {
     }
   }
   run.threads = threads.size();
+  tellUnmatched(trace, report);
   for (const PoolFile& f : trace.files())
     if (f.number != 0) report.pools.push_back({f.path, sizes[f.number], !f.before, f.removed});
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "events/trace.h"
@@ -74,6 +75,7 @@ class Histories {
   };
   FlushHint& flushHint(LineId line) { return growing_[line].flush; }
   void waste(EventNo at, WasteKind kind) { wastes_.push_back({at, kind}); }
+  void setWastes(std::vector<Waste> wastes) { wastes_ = std::move(wastes); }
 
   // --- afterwards ---
   // Lays the histories out by line and drops what only reading needed.

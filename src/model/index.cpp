@@ -17,6 +17,43 @@ std::size_t countStores(const Trace& trace) {
   return count;
 }
 
+// A flush or fence that is the programmer's word (a client request) and no instruction.
+bool isAnnotation(const Trace& trace, const Event& e) {
+  if (groupOf(e) != EventGroup::Flush && groupOf(e) != EventGroup::Fence) return false;
+  const Site* site = trace.siteOf(e);
+  return site != nullptr && site->kind == SiteKind::Request;
+}
+
+// The model takes in the event at `n`; returns the event's last slot.
+EventNo takeIn(const Trace& trace, EventNo n, PersistencyModel& model, Histories& histories) {
+  const Event& e = trace[n];
+  EventNo first = n;
+  model.event(n, e, histories);
+  if (!isStore(e)) return n;
+  StoreNo s = histories.append(n);
+  if ((e.len & BLACKOUT_JOINED) != 0) ++n;  // its other half is no event of its own
+  model.stored(s, first, trace[n], histories);
+  return n;
+}
+
+// The programmer's word costs nothing, so it is no waste; and it often stands beside the instruction that it is about,
+// before or behind it, so neither may make the other one look idle. What is left is the waste of instructions that is
+// one with the annotations and would be one without them.
+std::vector<Waste> wasteOfInstructions(const Trace& trace, const ModelOptions& options, const Histories& with) {
+  auto model = makeModel(options);
+  assert(model.has_value());
+  Histories without(trace, options, with.stores().size());
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (!isAnnotation(trace, trace[n])) n = takeIn(trace, n, **model, without);
+  std::vector<Waste> out;
+  auto also = with.wastes().begin();
+  for (const Waste& w : without.wastes()) {
+    while (also != with.wastes().end() && also->at < w.at) ++also;
+    if (also != with.wastes().end() && also->at == w.at) out.push_back(w);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
@@ -26,23 +63,19 @@ Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
   Index index(trace, options, countStores(trace));
   Histories& histories = index.histories_;
   PointCollector points;
+  bool annotations = false;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     const EventNo first = n;
     std::size_t guarantees = histories.guaranteeLog().size();
-    bool fileChange = false;
-    model.event(n, e, histories);
-    if (isStore(e)) {
-      StoreNo s = histories.append(n);
-      if ((e.len & BLACKOUT_JOINED) != 0) ++n;  // its other half is no event of its own
-      model.stored(s, first, trace[n], histories);
-    } else if (groupOf(e) == EventGroup::File) {
-      fileChange = index.files_.event(n);
-    }
+    n = takeIn(trace, n, model, histories);
+    bool fileChange = groupOf(e) == EventGroup::File && index.files_.event(first);
     points.event(first, e, histories.guaranteeLog().size() != guarantees, fileChange);
+    annotations = annotations || isAnnotation(trace, e);
   }
   points.finish(trace.end());
   index.points_ = points.take();
+  if (annotations) histories.setWastes(wasteOfInstructions(trace, options, histories));
   histories.finish();
   index.files_.finish();
   return index;

@@ -36,7 +36,8 @@ class Index {
   LineStore lineStore(LineId id, std::uint32_t number) const;
   // Stores in the order in which they became guaranteed.
   std::span<const StoreNo> guaranteeLog() const { return histories_.guaranteeLog(); }
-  // Flushes and fences that guaranteed nothing, in trace order.
+  // Flush and fence instructions that guaranteed nothing, in trace order. Those that a client request only announces
+  // are none, and make none.
   std::span<const Waste> wastes() const { return histories_.wastes(); }
   // The store that event `n` (either half of it) is; kNoStore if it is none.
   StoreNo storeOf(EventNo n) const;

@@ -2,10 +2,14 @@
 
 namespace blackout {
 
-void PointCollector::add(EventNo point) {
-  if (!news_ || !inside_) return;
+void PointCollector::addInAnyCase(EventNo point) {
+  if (!crashes_.wanted()) return;
   points_.push_back(point);
   news_ = false;
+}
+
+void PointCollector::add(EventNo point) {
+  if (news_) addInAnyCase(point);
 }
 
 void PointCollector::event(EventNo n, const Event& e, bool narrows, bool fileChange) {
@@ -22,21 +26,21 @@ void PointCollector::event(EventNo n, const Event& e, bool narrows, bool fileCha
     case EventKind::OpEnd:
       news_ = true;
       break;
-    case EventKind::RoiBegin:
-      // The first region makes all that was before it outside.
-      if (!regionSeen_ && !points_.empty()) {
-        points_.clear();
-        news_ = true;
-      }
-      regionSeen_ = true;
-      inside_ = true;
+    case EventKind::ExtraPoint:
+      addInAnyCase(n);
       break;
     case EventKind::RoiEnd:
-      add(n);  // the region's own end
-      inside_ = false;
+    case EventKind::SkipPointsBegin:
+    case EventKind::Complete:
+      add(n);  // the last moment at which a crash is wanted
       break;
     default:
       break;
+  }
+  // The first region makes all that was before it outside.
+  if (crashes_.event(kindOf(e)) && !points_.empty()) {
+    points_.clear();
+    news_ = true;
   }
 }
 
@@ -44,21 +48,14 @@ void PointCollector::finish(EventNo end) { add(end); }
 
 std::vector<EventNo> allPoints(const Trace& trace) {
   std::vector<EventNo> points;
-  bool inside = true;
-  bool regionSeen = false;
+  WantedCrashes crashes;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    if (inside) points.push_back(n);
+    if (crashes.wanted()) points.push_back(n);
     const Event& e = trace[n];
-    if (kindOf(e) == EventKind::RoiBegin) {
-      if (!regionSeen) points.clear();
-      regionSeen = inside = true;
-    } else if (kindOf(e) == EventKind::RoiEnd) {
-      inside = false;
-    } else if (isStore(e) && (e.len & BLACKOUT_JOINED) != 0) {
-      ++n;  // the other half
-    }
+    if (crashes.event(kindOf(e))) points.clear();
+    if (isStore(e) && (e.len & BLACKOUT_JOINED) != 0) ++n;  // the other half
   }
-  if (inside) points.push_back(trace.end());
+  if (crashes.wanted()) points.push_back(trace.end());
   return points;
 }
 

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "events/trace.h"
+#include "model/interest.h"
 
 namespace blackout {
 
 enum class PointsMode { Enough, All };
 
-// Collects the points that are enough while a trace is read. A region of interest restricts the
-// points, never the model.
+// Collects the points that are enough while a trace is read. Regions of interest and their like (interest.h) restrict
+// the points, never the model.
 class PointCollector {
  public:
   // After event `n` was taken in. `narrows`: it guaranteed something new. `fileChange`: it changed
@@ -23,16 +24,16 @@ class PointCollector {
 
  private:
   void add(EventNo point);
+  void addInAnyCase(EventNo point);
 
   std::vector<EventNo> points_;
+  WantedCrashes crashes_;
   // A store, an operation's end or a file's change has come since the last point. True at first: the
-  // state from before the program is a state too.
+  // state from before the program is a state too. What comes where no crash is wanted is still news afterwards.
   bool news_ = true;
-  bool inside_ = true;
-  bool regionSeen_ = false;
 };
 
-// Every point: before each event and at the end, except between the halves of one store.
+// Every point where a crash is wanted: before each event and at the end, except between the halves of one store.
 std::vector<EventNo> allPoints(const Trace& trace);
 
 }  // namespace blackout

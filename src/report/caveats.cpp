@@ -11,16 +11,20 @@ bool judgedDurability(const Report& report) {
          report.detectors.end();
 }
 
+bool nothingHidden(const Report& report) {
+  return report.hiddenByOnly == 0 && report.suppressed() == 0 && report.trusted.empty();
+}
+
 // Only a whole run that was looked at in full, and in which nothing was found, proves anything.
 bool provesDurability(const Report& report) {
   auto counts = countBySeverity(report);
-  return report.complete() && judgedDurability(report) && report.hiddenByOnly == 0 && report.run.stores != 0 &&
+  return report.complete() && judgedDurability(report) && nothingHidden(report) && report.run.stores != 0 &&
          counts[static_cast<std::size_t>(Severity::Shown)] == 0 &&
          counts[static_cast<std::size_t>(Severity::Suspected)] == 0;
 }
 
 bool provesRecovery(const Report& report) {
-  return report.exploration && report.complete() && report.hiddenByOnly == 0 &&
+  return report.exploration && report.complete() && nothingHidden(report) &&
          report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0 &&
          report.exploration->notExplored.empty();
 }
@@ -38,6 +42,17 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back(
         "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well on "
         "it.");
+  if (!report.trusted.empty()) {
+    std::string names;
+    for (const std::string& path : report.trusted)
+      names += (names.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
+    sentences.push_back(
+        names +
+        (report.trusted.size() == 1 ? " is trusted: what it does inside a call is"
+                                    : " are trusted: what they do inside a call is") +
+        " taken to be right, and a crash comes before the call at most. Calls from one place that follow one another "
+        "with nothing of the caller's in between count as one.");
+  }
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
   sentences.emplace_back(

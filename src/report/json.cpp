@@ -86,6 +86,7 @@ Json explorationJson(const ExploredCrashes& e) {
   j["runs"] = e.runs;
   j["states"] = e.states;
   j["failing"] = e.failing;
+  j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}};
   j["assumptions"] = e.assumptions;
   j["not_explored"] = e.notExplored;
   j["loads"] = Json::array();
@@ -164,6 +165,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
   for (Severity s : {Severity::Shown, Severity::Suspected, Severity::Performance})
     j["counts"][std::string(nameOf(s))] = counts[static_cast<std::size_t>(s)];
   j["counts"]["hidden_by_only"] = report.hiddenByOnly;
+  j["counts"]["suppressed"] = report.suppressed();
   j["run"] = runJson(report.run);
   j["exploration"] = report.exploration ? explorationJson(*report.exploration) : Json(nullptr);
   j["detectors"] = report.detectors;
@@ -178,6 +180,10 @@ std::string renderJson(const Report& report, FailOn failOn) {
   }
   j["findings"] = Json::array();
   for (const Finding& f : report.findings) j["findings"].push_back(findingJson(f));
+  j["suppressions"] = Json::array();
+  for (const SuppressionUse& s : report.suppressions)
+    j["suppressions"].push_back(Json{{"file", s.file}, {"line", s.line}, {"text", s.text}, {"findings", s.findings}});
+  j["trusted"] = report.trusted;
   j["notes"] = report.notes;
   j["caveats"] = caveatsOf(report);
   return textOf(j);

@@ -22,6 +22,22 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
+// "340 flushes": counted() knows no such plural.
+std::string countedUnits(std::uint64_t n, std::string_view unit) {
+  return unit.ends_with("sh") && n != 1 ? fmt::format("{} {}es", grouped(n), unit) : counted(n, unit);
+}
+
+std::string costText(const Cost& cost) {
+  std::string text = fmt::format("{} of {}", grouped(cost.amount), countedUnits(cost.of, cost.unit));
+  if (cost.of == 0) return text;
+  double percent = 100.0 * static_cast<double>(cost.amount) / static_cast<double>(cost.of);
+  return percent < 0.1 ? text + " (less than 0.1%)" : text + fmt::format(" ({:.1f}%)", percent);
+}
+
+std::string suppressionText(const SuppressionUse& s) {
+  return fmt::format("The suppression {}:{} ({})", s.file, s.line, s.text);
+}
+
 std::string crashText(const CrashState& state) {
   std::string text;
   for (const CrashLevel& level : state)
@@ -39,11 +55,16 @@ class TextReport {
     sentences("note", "36", report_.notes);
     if (report_.hiddenByOnly != 0)
       sentences("note", "36", {fmt::format("--only left out {}.", counted(report_.hiddenByOnly, "finding"))});
+    suppressions();
     sentences("inconclusive", "1;33", report_.incomplete);
     if (!out_.empty() && !out_.ends_with("\n\n")) line("");
     if (report_.exploration) exploration(*report_.exploration);
     line("What this result means:");
     for (const std::string& s : caveatsOf(report_)) line("  - " + escapeText(s));
+    if (!report_.readySuppressions.empty()) {
+      line("suppressions that would hide these:");
+      for (const std::string& s : report_.readySuppressions) line("  " + escapeText(s));
+    }
     line(summaryLine(report_));
     return std::move(out_);
   }
@@ -81,6 +102,17 @@ class TextReport {
     for (const std::string& s : list) line(fmt::format("{}: {}", paint(sgr, head), escapeText(s)));
   }
 
+  // What is hidden is said, and what hides nothing, so that it can be taken out.
+  void suppressions() {
+    std::vector<std::string> notes;
+    for (const SuppressionUse& s : report_.suppressions)
+      if (s.findings != 0)
+        notes.push_back(fmt::format("{} hid {}.", suppressionText(s), counted(s.findings, "finding")));
+    for (const SuppressionUse& s : report_.suppressions)
+      if (s.findings == 0) notes.push_back(fmt::format("{} matched nothing in this run.", suppressionText(s)));
+    sentences("note", "36", notes);
+  }
+
   void exploration(const ExploredCrashes& e) {
     line("Crash exploration:");
     auto item = [&](std::string_view head, std::string_view text) { line(fmt::format("  {:<15} {}", head, text)); };
@@ -93,6 +125,10 @@ class TextReport {
     if (report_.run.log10States) states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
+    if (e.races != 0)
+      item("races:", fmt::format("{} of a store and a restart's read of what may be lost; {} benign",
+                                 counted(e.races, "pair"),
+                                 e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces)));
     item("strategy:", escapeText(e.strategy));
     for (const std::string& s : e.assumptions) item("assumed:", escapeText(s));
     // What makes the result inconclusive is said there.
@@ -108,8 +144,10 @@ class TextReport {
   void finding(const Finding& f) {
     const FindingKindRow& row = rowOf(f.kind);
     std::string_view sgr = f.severity == Severity::Shown ? "1;31" : f.severity == Severity::Suspected ? "1;35" : "1;34";
-    line(
-        fmt::format("{} {} [{}]", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title), row.name));
+    line(fmt::format("{} {} [{}]{}", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title), row.name,
+                     f.bugClass == BugClass::Race       ? " (cross-failure race)"
+                     : f.bugClass == BugClass::Semantic ? " (cross-failure semantic bug)"
+                                                        : ""));
     line("  " + escapeText(f.verdict));
     // What a kind means is said once, at its first finding.
     if (explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
@@ -164,6 +202,7 @@ class TextReport {
       if (f.counts.of != 0) text += fmt::format(", of {} of this instruction", counted(f.counts.of, "execution"));
       detail("count:    ", text);
     }
+    if (f.cost) detail("costs:    ", costText(*f.cost));
     for (const AffectedBytes& b : f.examples) {
       std::string text = fmt::format("{} at offset {:#x} of {}", counted(b.size, "byte"), b.offset, path(b.file));
       if (!b.type.empty() && b.type != type) text += fmt::format(" ({})", escapeText(b.type));
@@ -211,6 +250,7 @@ std::string summaryLine(const Report& report) {
     if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
   }
   if (found.empty()) found = "no findings";
+  if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
   const RunSummary& run = report.run;
   std::string text =
       fmt::format("SUMMARY: blackout: {}; {}, {}, {} {}, {}, {}, {}, {}", found, counted(run.events, "event"),

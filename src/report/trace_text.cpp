@@ -18,6 +18,23 @@ std::uint64_t word(std::string_view payload, std::size_t index) {
   return v;
 }
 
+// Empty: a request of which nothing is known.
+std::string_view requestName(std::uint64_t code) {
+  switch (code) {
+#define BLACKOUT_REQUEST(code, Name, text, doc) \
+  case code:                                    \
+    return text;
+#include "events/client_requests.def"
+#undef BLACKOUT_REQUEST
+    default:
+      return {};
+  }
+}
+
+std::string transactionText(std::uint64_t number) {
+  return number == 0 ? "of the thread's own transaction" : fmt::format("of transaction {}", number);
+}
+
 std::string bytesText(std::uint64_t n) { return fmt::format("{} byte{}", n, n == 1 ? "" : "s"); }
 
 }  // namespace
@@ -74,6 +91,8 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::Unmap:
     case EventKind::Discard:
     case EventKind::Ignore:
+    case EventKind::CommitVar:
+    case EventKind::TxIgnore:
     case EventKind::FileZero:
     case EventKind::FileData:
       return fmt::format("{} {}", at(), bytesText(e.value));
@@ -93,6 +112,12 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::SyncStart:
     case EventKind::RoiBegin:
     case EventKind::RoiEnd:
+    case EventKind::SkipPointsBegin:
+    case EventKind::SkipPointsEnd:
+    case EventKind::ExtraPoint:
+    case EventKind::Complete:
+    case EventKind::SkipDetectionBegin:
+    case EventKind::SkipDetectionEnd:
     case EventKind::ThreadEnd:
     case EventKind::ThreadCreate:
     case EventKind::Exec:
@@ -117,8 +142,21 @@ std::string EventPrinter::body(EventNo n) const {
       std::string_view payload = trace_.payload(n);
       std::string text = fmt::format("{:#x}", word(payload, 0));
       for (std::size_t i = 1; i < 6; ++i) text += fmt::format(" {:#x}", word(payload, i));
+      if (std::string_view known = requestName(word(payload, 0)); !known.empty()) text += fmt::format(" {}", known);
+      constexpr std::size_t kWords = 6 * sizeof(std::uint64_t);
+      if (payload.size() > kWords) text += fmt::format(" \"{}\"", escapeText(payload.substr(kWords)));
       return text;
     }
+    case EventKind::CommitRange:
+      return fmt::format("{} {} by {}", at(), bytesText(word(trace_.payload(n), 0)),
+                         addressText(word(trace_.payload(n), 1)));
+    case EventKind::TxBegin:
+    case EventKind::TxEnd:
+      return e.addr == 0 ? "the thread's own" : fmt::format("{}", e.addr);
+    case EventKind::TxAdd:
+    case EventKind::TxRemove:
+      return fmt::format("{} {} {}", at(), bytesText(word(trace_.payload(n), 0)),
+                         transactionText(word(trace_.payload(n), 1)));
     case EventKind::ThreadBegin:
       return fmt::format("process {} thread {}", e.addr, e.value);
     case EventKind::Fork:

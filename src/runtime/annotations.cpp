@@ -1,4 +1,7 @@
-// blackout.h: what a program says of itself.
+// blackout.h: what a program says of its memory and its operations. What it says of where crashes and findings are
+// wanted is in stages.cpp.
+
+#include "runtime/annotations.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -23,6 +26,8 @@ using namespace blackout::rt;
 namespace {
 
 constexpr uintptr_t kPage = 4096;
+
+bool registered[BLACKOUT_MAX_FILES];  // by file number: memory that the program registered
 
 void mark(uint8_t kind, const void* p, size_t size) {
   if (!recording() || quiet()) return;
@@ -107,22 +112,29 @@ bool findRegistered(uintptr_t a, size_t size, uintptr_t begin, uintptr_t end, co
     if (at == -1) endRun(BLACKOUT_ENDED_BROKEN, "registered memory can't be mapped", nullptr);
     noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
     addRegion({a, a + size, file, a - begin});
+    registered[file] = true;
     return true;
   }
 }
 
 }  // namespace
 
-BLACKOUT_EXPORT int blackout_active() { return recording() ? 1 : 0; }
+namespace blackout::rt {
 
-BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name) {
+bool isRegistered(const Region& r) { return registered[r.file]; }
+
+void registerMemory(void* p, size_t size, const char* name, const char* caller) {
   if (!recording() || size == 0) return;
   noteModules();
   Scope scope;
   if (scope.nested) return;
   auto a = reinterpret_cast<uintptr_t>(p);
   if (overlapsRegion(a, a + size)) return;  // a pool already
-  if (a >= self.stackLow && a < self.stackTop) stop("blackout_pm_register: a stack can't be PM", nullptr, 2);
+  if (a >= self.stackLow && a < self.stackTop) {
+    char text[128];
+    snprintf(text, sizeof text, "%s: a stack can't be PM", caller);
+    stop(text, nullptr, 2);
+  }
   uintptr_t begin = a & ~(kPage - 1);
   uintptr_t end = (a + size + kPage - 1) & ~(kPage - 1);
   if (recovering()) {
@@ -140,7 +152,7 @@ BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name
   int fd = int(syscall(SYS_openat, AT_FDCWD, shadow, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   struct stat st;
   if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0 || !replacePages(begin, end, fd))
-    stop("blackout_pm_register: the memory can't be made PM:", path, 3);
+    stop("registered memory can't be made PM:", path, 3);
   syscall(SYS_close, fd);
   uint32_t file = newFile(path, st);
   if (file == 0) return;
@@ -155,9 +167,10 @@ BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name
   // Part of an object may be registered, and pointers to the object begin before it.
   noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
   addRegion({a, a + size, file, a - begin});
+  registered[file] = true;
 }
 
-BLACKOUT_EXPORT void blackout_pm_unregister(void* p) {
+void unregisterMemory(void* p) {
   if (!recording()) return;
   Scope scope;
   if (scope.nested) return;
@@ -171,6 +184,15 @@ BLACKOUT_EXPORT void blackout_pm_unregister(void* p) {
   if (!replacePages(begin, end, -1)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
 }
 
+}  // namespace blackout::rt
+
+BLACKOUT_EXPORT int blackout_active() { return recording() ? 1 : 0; }
+
+BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name) {
+  registerMemory(p, size, name, "blackout_pm_register");
+}
+BLACKOUT_EXPORT void blackout_pm_unregister(void* p) { unregisterMemory(p); }
+
 BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
   if (!recording() || quiet()) return;
   Scope scope;
@@ -179,7 +201,5 @@ BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
   appendBlob(BLACKOUT_EV_OpBegin, 0, argument, name, n);
 }
 BLACKOUT_EXPORT void blackout_op_end(uint64_t result) { plain(BLACKOUT_EV_OpEnd, result); }
-BLACKOUT_EXPORT void blackout_roi_begin() { plain(BLACKOUT_EV_RoiBegin, 0); }
-BLACKOUT_EXPORT void blackout_roi_end() { plain(BLACKOUT_EV_RoiEnd, 0); }
 BLACKOUT_EXPORT void blackout_discard(const void* p, size_t size) { mark(BLACKOUT_EV_Discard, p, size); }
 BLACKOUT_EXPORT void blackout_ignore(const void* p, size_t size) { mark(BLACKOUT_EV_Ignore, p, size); }

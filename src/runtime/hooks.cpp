@@ -6,6 +6,7 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/client_requests.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -291,25 +292,7 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
 }
 
 uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
-  if (!recording() || quiet()) return unanswered;
-  // The upper half of pmemcheck's codes is "PC" (valgrind/pmemcheck.h); SET_CLEAN says that the
-  // state of a range doesn't matter until it is stored again.
-  constexpr uint64_t kPmemcheck = 0x50430000;
-  constexpr uint64_t kSetClean = kPmemcheck + 17;
-  Stack stack;
-  walkStack(stack, BLACKOUT_FRAME());
-  Scope scope;
-  if (scope.nested) {
-    nestedAccess();
-    return unanswered;
-  }
-  appendBlob(BLACKOUT_EV_Request, 0, 0, args, 6 * sizeof(uint64_t));
-  if (args[0] == kSetClean) {
-    forEachRegion(args[1], args[1] + args[2], [&](const Region& r, uintptr_t from, uintptr_t to) {
-      append(BLACKOUT_EV_Discard, 0, whereOf(site, stack), pmAddressOf(r, from), to - from);
-    });
-  }
-  return unanswered;
+  return clientRequest(unanswered, args, site, BLACKOUT_FRAME());
 }
 
 static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {

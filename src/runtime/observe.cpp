@@ -17,6 +17,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/stages.h"
 
 namespace blackout::rt {
 
@@ -55,7 +56,7 @@ void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, co
   if (n >= BLACKOUT_MAX_QUERIES)
     endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
-  q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, 0};
+  q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, stageFlags()};
   if (traced) {
     Stack stack;
     walkStack(stack, frame);

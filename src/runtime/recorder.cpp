@@ -268,7 +268,8 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
   commit(2 * sizeof *e);
 }
 
-void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb) {
+void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
+                 uint32_t where) {
   if (__builtin_expect(full, 0)) return;
   if (self.number == 0) nameThread();
   size_t size = na + nb;
@@ -276,15 +277,15 @@ void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t
   uint8_t* at = reserve(sizeof(blackout_event) + padded);
   if (at == nullptr) return;
   auto* e = reinterpret_cast<blackout_event*>(at);
-  *e = {kind, len, self.number, 0, addr, size};
+  *e = {kind, len, self.number, where, addr, size};
   memcpy(at + sizeof *e, a, na);
   if (nb != 0) memcpy(at + sizeof *e + na, b, nb);
   memset(at + sizeof *e + size, 0, padded - size);
   commit(sizeof *e + padded);
 }
 
-void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size) {
-  appendBlob2(kind, len, addr, payload, size, nullptr, 0);
+void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where) {
+  appendBlob2(kind, len, addr, payload, size, nullptr, 0, where);
 }
 
 void problem(uint32_t bit) { __atomic_fetch_or(&header->problems, bit, __ATOMIC_RELAXED); }

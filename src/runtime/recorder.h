@@ -23,6 +23,7 @@ struct ThreadState {
   uintptr_t stackLow = 0;  // frames are walked inside [low, top) only
   uintptr_t stackTop = 0;
   uint32_t process = 0;  // whose number this state belongs to: changes with fork
+  uint32_t trusted = 0;  // in a restart: open regions of blackout_skip_detection_begin
 };
 extern constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
 
@@ -78,8 +79,9 @@ class Scope {
 void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value);
 // The two halves of a 16-byte store: a reader sees both or none.
 void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]);
-void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size);
-void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb);
+void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where = 0);
+void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
+                 uint32_t where = 0);
 void problem(uint32_t bit);
 void lost(uint64_t events);
 

@@ -13,6 +13,17 @@
 // RUN: %blackout check --no-explore --fail-on=shown --pm %t.img --json %t.json -- %t %t.img && python3 -c "import json,sys; d=json.load(open(sys.argv[1])); assert len(d['findings']) >= 6" %t.json
 // RUN: test ! -e %t.img
 //
+// What is wasted is set against the whole run.
+// RUN: FileCheck %s --check-prefix=COSTS < %t.report
+// COSTS: [clean-flush]
+// COSTS: costs: {{ *}}1 of 9 flushes (11.1%)
+// COSTS: [repeated-flush]
+// COSTS: costs: {{ *}}1 of 9 flushes (11.1%)
+// COSTS: [idle-fence]
+// COSTS: costs: {{ *}}1 of 8 fences (12.5%)
+// COSTS: [flush-outside]
+// COSTS: costs: {{ *}}1 of 9 flushes (11.1%)
+//
 // OVER: [overwritten-unpersisted]
 // ONLY: SUMMARY: blackout: no findings
 #include <blackout/blackout.h>

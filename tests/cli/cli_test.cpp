@@ -162,6 +162,50 @@ TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
   expectRefused("check --failures 0" + program, 2, "see 'blackout help check'");
 }
 
+TEST_F(Cli, SuppressionsAreCheckedBeforeTheRun) {
+  const std::string program = " --pm p -- touch ran";
+  write("good", "# known\nnever-persisted:main\n");
+  write("kind", "\nnever-persisted:f\nno-such-kind:f\n");
+  write("pattern", "race: \n");
+  write("colon", "race\n");
+  write("binary", std::string("\0\1\2", 3));
+  write("large", std::string((std::size_t{1} << 20) + 1, '#'));
+  expectRefused("check --suppressions none" + program, 2, "--suppressions none: it can't be read");
+  expectRefused("check --suppressions ." + program, 2, "--suppressions .: it can't be read");
+  expectRefused(
+      "check --suppressions good --suppressions kind" + program, 2,
+      "--suppressions kind:3: no finding is called 'no-such-kind'; it is one of: race, semantic, performance, ");
+  expectRefused("check --suppressions pattern" + program, 2, "pattern:1: 'race:' has no pattern");
+  expectRefused("check --suppressions colon" + program, 2, "colon:1: 'race' has no colon");
+  expectRefused("check --suppressions binary" + program, 2, "binary:1: it is no text");
+  expectRefused("check --suppressions large" + program, 2, "large: it is larger than");
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
+}
+
+TEST_F(Cli, SuppressedFindingsDoNotCount) {
+  ASSERT_TRUE(unflushed().save((folder_ / "t").string(), true));
+  ASSERT_EQ(blackout("check --from-trace t").code, 1);
+  Ran ready = blackout("check --from-trace t --print-suppressions");
+  std::string head = "suppressions that would hide these:\n  ";
+  std::size_t at = ready.err.find(head);
+  ASSERT_NE(at, std::string::npos) << ready.err;
+  at += head.size();
+  write("known", ready.err.substr(at, ready.err.find('\n', at) - at));
+  Ran r = blackout("check --from-trace t --suppressions known --print-suppressions --json -");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err.find(head), std::string::npos);
+  auto json = nlohmann::json::parse(r.out);
+  EXPECT_EQ(json["counts"]["suppressed"], 1);
+  EXPECT_EQ(json["suppressions"][0]["findings"], 1);
+  EXPECT_EQ(json["exit_code"], 0);
+}
+
+TEST_F(Cli, WhatTheTraceDoesNotHaveCantBeTrusted) {
+  ASSERT_TRUE(unflushed().save((folder_ / "t").string(), true));
+  expectRefused("check --from-trace t --trust libx.so", 2, "--trust libx.so: the program loaded nothing of that name");
+  expectRefused("check --from-trace t --trust program", 2, "program is the program itself");
+}
+
 TEST_F(Cli, BadReplayFiles) {
   expectRefused("replay", 2, "name a replay file");
   expectRefused("replay none", 2, "name a replay file that 'blackout check' wrote");

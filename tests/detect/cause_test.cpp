@@ -2,61 +2,21 @@
 // come of them.
 #include <gtest/gtest.h>
 
-#include "detect/crash_check.h"
-#include "fake_recovery.h"
-#include "judged_program.h"
+#include "fake_check.h"
 
 namespace blackout {
 namespace {
 
 using test::broke;
+using test::causeSites;
+using test::check;
 using test::crashed;
 using test::exited;
 using test::FakeMemory;
 using test::FakeRecovery;
 using test::JudgedProgram;
-
-// No debug information: places stay bare.
-class NoStacks : public Stacks {
- public:
-  std::vector<Frame> at(const Trace&, WhereNo) override { return {}; }
-  std::vector<Frame> endOf(const Trace&, const Outcome&) override { return {}; }
-};
-
-CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {}, bool flaky = false,
-                 std::string_view model = "") {
-  const Index& index = p.index(model);
-  Watched watched = Watched::of(index);
-  Baseline end(index, watched, {index.trace().end()});
-  Baseline baseline(index, watched, *choosePoints(index, options.points));
-  test::FakeRunner ends(end, recovery);
-  test::FakeRunner runs(baseline, recovery, options.jobs);
-  runs.flaky = flaky;
-  options.program.command = {"/no/program"};
-  NoStacks stacks;
-  auto result = checkCrashes({ends, end, runs, watched, baseline, [] { return Result<void>(); }}, options, stacks);
-  EXPECT_TRUE(result) << result.error().sentence;
-  return result ? std::move(*result) : CrashCheck{};
-}
-
-const Finding& only(const CrashCheck& c) {
-  EXPECT_EQ(c.findings.size(), 1U);
-  static const Finding none;
-  for (const auto& f : c.findings) SCOPED_TRACE(f.finding.verdict);
-  return c.findings.empty() ? none : c.findings.front().finding;
-}
-
-std::vector<std::uint64_t> causeSites(const Finding& f) {
-  std::vector<std::uint64_t> sites;
-  for (const NumberedPlace& p : f.places)
-    if (!p.incidental) sites.push_back(p.siteId);
-  return sites;
-}
-
-bool says(const Finding& f, std::string_view what) {
-  return std::any_of(f.evidence.begin(), f.evidence.end(),
-                     [&](const std::string& e) { return e.find(what) != std::string::npos; });
-}
+using test::only;
+using test::says;
 
 // A node (value at 64) that a root (at 0) publishes: a restart follows the root.
 enum : std::uint64_t { kRoot = 0, kValue = 64, kInit = 1, kPublish = 2, kFlush = 3, kFence = 4 };

@@ -21,7 +21,7 @@ TEST(Detectors, OnlyOverwrittenIsOffByDefault) {
 }
 
 TEST(Detectors, AreSwitchedByName) {
-  auto names = [](std::vector<std::string> words) { return detectorNames(*parseDetectOptions(words)); };
+  auto names = [](std::vector<std::string> words) { return detectorNames(*parseDetectOptions(words), true); };
   EXPECT_EQ(names({"none"}), std::vector<std::string>{});
   EXPECT_EQ(names({"none", "idle-fence"}), std::vector<std::string>{"idle-fence"});
   EXPECT_EQ(names({"all"}).size(), detectors().size());
@@ -35,13 +35,13 @@ TEST(Detectors, AnUnknownNameIsRefusedWithTheNamesThatExist) {
   auto options = parseDetectOptions(words);
   ASSERT_FALSE(options.has_value());
   EXPECT_TRUE(options.error().sentence.starts_with(
-      "no detector is called 'idle-fences'; there are: all, none, never-persisted"));
+      "no detector is called 'idle-fences'; there are: all, none, cross-failure-race"));
 }
 
 TEST(Detectors, BlindLeavesOnlyWhatTheTraceItselfSays) {
   DetectOptions options = *parseDetectOptions(std::vector<std::string>{"all"});
   options.blind = true;
-  EXPECT_EQ(detectorNames(options), std::vector<std::string>{"store-outside"});
+  EXPECT_EQ(detectorNames(options, true), std::vector<std::string>{"store-outside"});
 }
 
 TEST(Detectors, FindNothingInACleanProgram) {

@@ -73,6 +73,36 @@ TEST_F(ExplorationFile, ComesBackAsItWas) {
     }
 }
 
+// What runs had said of themselves comes back, and nothing that no run can say is believed.
+TEST_F(ExplorationFile, KeepsFlags) {
+  auto marked = [](std::uint64_t, RunResult& result) {
+    for (Query& q : result.queries)
+      if (q.site == 4) q.flags = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_SKIPPED;
+  };
+  Explored before(program_.index(), recovery_, {});
+  before.runner.disturb = marked;
+  before.run();
+  EXPECT_TRUE(before.explorer->postRegions());
+  ASSERT_TRUE(before.explorer->save(path_.string()).has_value());
+  Explored after(program_.index(), recovery_, {});
+  ASSERT_TRUE(after.explorer->load(path_.string()).has_value());
+  after.run();
+  EXPECT_EQ(after.runner.runs(), 0U);
+  EXPECT_EQ(before.everything(), after.everything());
+  EXPECT_TRUE(after.explorer->postRegions());
+
+  auto read = readExploration(path_.string());
+  ASSERT_TRUE(read.has_value());
+  read->levels[0].runs[0].queries[0].query.flags = BLACKOUT_QUERY_FLAGS;
+  auto bytes = encode(*read);
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_TRUE(decode(*bytes, "flags").has_value());
+  read->levels[0].runs[0].queries[0].query.flags = BLACKOUT_QUERY_FLAGS + 1;
+  bytes = encode(*read);
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_FALSE(decode(*bytes, "flags").has_value());
+}
+
 TEST_F(ExplorationFile, OtherPointsOfTheSameRecordingCanUseIt) {
   saved();
   Wanted setup;

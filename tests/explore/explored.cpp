@@ -61,8 +61,8 @@ std::string Explored::everything() const {
       LeafDetail d = explorer->detail(s, l);
       out += fmt::format("  leaf {} {}", l, wordOf(explorer->outcome(d.outcome)));
       for (const Observation& o : d.observations)
-        out += fmt::format(" {}.{}.{:x}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
-                           o.taken, o.classes, o.version);
+        out += fmt::format(" {}.{}.{:x}.{}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
+                           o.query.flags, o.taken, o.classes, o.version);
       for (const auto& [w, v] : d.example) out += fmt::format(" [{}:{}]", w, v);
       out += '\n';
     }

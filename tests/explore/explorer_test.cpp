@@ -687,5 +687,78 @@ TEST(SeveralFailures, FilesThatNoRunCanBeGivenAreCountedAsNotExplored) {
   EXPECT_FALSE(e.summary().complete());
 }
 
+// A read behind a region that only those recoveries have which see a 1 first.
+TEST(Explorer, RegionsOfRestartsAreToldWhateverTheOrderOfRuns) {
+  TinyProgram p;
+  for (std::uint64_t line = 0; line < 4; ++line) p.store(1, 64 * line, 1);
+  std::vector<Instruction> recovery = {open(),         load(0, 1, 2),   skip(1),        leave(),
+                                       load(64, 1, 3), load(128, 1, 4), load(192, 1, 5)};
+  std::string one;
+  for (unsigned workers : {1U, 2U, 7U})
+    for (std::uint64_t order = 0; order < 3; ++order) {
+      Wanted setup;
+      setup.workers = workers;
+      setup.order = order;
+      Counted e(p, recovery, setup);
+      e.runner.disturb = [](std::uint64_t, RunResult& result) {
+        for (Query& q : result.queries) q.flags = q.site == 4 ? BLACKOUT_QUERY_OUTSIDE : BLACKOUT_QUERY_SKIPPED;
+      };
+      e.go();
+      EXPECT_TRUE(e.explorer->postRegions());
+      if (one.empty()) one = e.everything();
+      EXPECT_EQ(e.everything(), one);
+      LeafDetail detail = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves.back());
+      for (const Observation& o : detail.observations)
+        EXPECT_EQ(o.query.flags, o.query.site == 4 ? BLACKOUT_QUERY_OUTSIDE : BLACKOUT_QUERY_SKIPPED);
+    }
+}
+
+TEST(Explorer, WithoutAnyRegionInARestartThereIsNone) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  Counted plain(p, {open(), load(0, 1, 2)});
+  plain.go();
+  EXPECT_FALSE(plain.explorer->postRegions());
+  Counted skipped(p, {open(), load(0, 1, 2)});
+  skipped.runner.disturb = [](std::uint64_t, RunResult& result) {
+    for (Query& q : result.queries) q.flags = BLACKOUT_QUERY_SKIPPED;
+  };
+  skipped.go();
+  EXPECT_FALSE(skipped.explorer->postRegions());
+}
+
+// With a bound on runs, more workers begin more of them than are told of; what those had marked must not count.
+TEST(Explorer, ABoundOnRunsTellsTheSameRegionsForAnyNumberOfWorkers) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  p.store(1, 64, 1);
+  p.opBegin(1);
+  p.store(1, 128, 1);
+  // The first crash takes several rounds, and an idle worker begins with the second one, whose recoveries alone come to
+  // the region.
+  std::vector<Instruction> recovery = {open(),         op(0),   skip(3),       load(0, 1, 2),
+                                       load(64, 1, 3), leave(), load(0, 1, 6), load(64, 1, 7)};
+  std::set<bool> all;
+  for (std::uint64_t maxRuns = 1; maxRuns < 8; ++maxRuns) {
+    std::set<bool> answers;
+    for (unsigned workers : {1U, 3U, 7U})
+      for (std::uint64_t order = 0; order < 4; ++order) {
+        Wanted setup;
+        setup.workers = workers;
+        setup.order = order;
+        setup.options.maxRuns = maxRuns;
+        Counted e(p, recovery, setup);
+        e.runner.disturb = [](std::uint64_t, RunResult& result) {
+          for (Query& q : result.queries) q.flags = q.site == 6 ? BLACKOUT_QUERY_INSIDE : 0;
+        };
+        e.run();
+        answers.insert(e.explorer->postRegions());
+      }
+    EXPECT_EQ(answers.size(), 1U) << maxRuns;
+    all.merge(answers);
+  }
+  EXPECT_EQ(all.size(), 2U);
+}
+
 }  // namespace
 }  // namespace blackout::test

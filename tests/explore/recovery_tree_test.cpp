@@ -111,5 +111,43 @@ TEST(RecoveryTree, PathsLeadFromTheRootToALeaf) {
   EXPECT_EQ(tree.path(RecoveryTree::kRoot).size(), 0U);
 }
 
+// What a run had said of itself is kept with each question, and makes no other question of it.
+TEST(RecoveryTree, FlagsStayWithTheirNodes) {
+  RecoveryTree tree;
+  EXPECT_FALSE(tree.anyFlag(BLACKOUT_QUERY_FLAGS));
+  std::vector<Query> queries;
+  std::vector<Answer> answers;
+  LineBytes bytes = lineWith(3);
+  for (std::uint8_t flags : {0, 1, 2, 3, 0, 2}) {
+    queries.push_back(bytesQuery(0xff, static_cast<WatchedNo>(queries.size())));  // of one site
+    queries.back().flags = flags;
+    answers.push_back({&bytes, 0});
+  }
+  tree.insert(RecoveryTree::kRoot, queries, answers, 0);
+  EdgeNo at = RecoveryTree::kRoot;
+  for (const Query& q : queries) {
+    NodeNo n = tree.target(at).number();
+    EXPECT_EQ(tree.query(n).flags, q.flags);
+    EXPECT_EQ(tree.flags(n), q.flags);
+    EXPECT_EQ(tree.site(n), q.site);
+    at = tree.edge(n, bytes);
+  }
+  EXPECT_TRUE(tree.anyFlag(BLACKOUT_QUERY_SKIPPED));
+  EXPECT_TRUE(tree.anyFlag(BLACKOUT_QUERY_INSIDE));
+  EXPECT_FALSE(tree.anyFlag(BLACKOUT_QUERY_OUTSIDE));
+  Query other = queries[1];
+  other.flags = BLACKOUT_QUERY_OUTSIDE;
+  EXPECT_TRUE(other.sameQuestion(queries[1]));
+}
+
+TEST(JudgedRead, IsInsideARegionIfThereIsAnyAndNeverSkipped) {
+  for (bool anyRegion : {false, true}) {
+    EXPECT_EQ(judgedRead(0, anyRegion), !anyRegion);
+    EXPECT_TRUE(judgedRead(BLACKOUT_QUERY_INSIDE, anyRegion));
+    EXPECT_FALSE(judgedRead(BLACKOUT_QUERY_OUTSIDE, anyRegion));
+    for (std::uint8_t where : {0, 2, 4}) EXPECT_FALSE(judgedRead(where | BLACKOUT_QUERY_SKIPPED, anyRegion));
+  }
+}
+
 }  // namespace
 }  // namespace blackout::test

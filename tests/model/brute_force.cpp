@@ -283,8 +283,27 @@ class Machine {
     return bits;
   }
 
+  // blackout.h by the letter, from the beginning for every point: marks behind the completion say nothing; a region of
+  // interest anywhere makes everything else outside; skipped parts nest, and an end too many is none.
+  bool wanted(EventNo point) const {
+    bool anyRegion = false;
+    bool inside = false;
+    int skipped = 0;
+    for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
+      EventKind k = kindOf(trace_[n]);
+      bool before = n < point;
+      if (k == EventKind::Complete && before) return false;
+      if (k == EventKind::Complete) break;
+      if (k == EventKind::RoiBegin) anyRegion = true;
+      if (before && (k == EventKind::RoiBegin || k == EventKind::RoiEnd)) inside = k == EventKind::RoiBegin;
+      if (before && k == EventKind::SkipPointsBegin) ++skipped;
+      if (before && k == EventKind::SkipPointsEnd) skipped = std::max(0, skipped - 1);
+    }
+    return skipped == 0 && (inside || !anyRegion);
+  }
+
   BruteSnapshot snapshot(EventNo n) const {
-    BruteSnapshot s{n, {}, files_};
+    BruteSnapshot s{n, wanted(n), {}, files_};
     for (const auto& [number, line] : lines_)
       for (const Memory& m : line.memories) s.lines[number].insert(m.content);
     return s;

@@ -28,6 +28,7 @@ struct BruteFile {
 // What a crash just before event `at` may leave.
 struct BruteSnapshot {
   EventNo at = 0;
+  bool wanted = true;  // whether the program's marks leave a crash here
   std::map<LineNo, std::set<LineContent>> lines;
   std::map<FileNo, BruteFile> files;
 };

@@ -1,6 +1,7 @@
 // The points that are enough, event by event, and Yat's count.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tiny_program.h"
@@ -108,6 +109,103 @@ TEST(Points, OnlyInsideTheRegionOfInterest) {
   EXPECT_EQ(enough(p), (std::vector<EventNo>{flush, end}));
   auto all = p.index().points(PointsMode::All);
   EXPECT_EQ(all, (std::vector<EventNo>{begin + 1, flush, flush + 1, end}));
+}
+
+TEST(Points, NoneWhereTheyAreSkipped) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo begin = p.event(EventKind::SkipPointsBegin);
+  p.clflush(1, 0);
+  p.store(1, 0, 2);
+  p.clflush(1, 0);
+  EventNo end = p.event(EventKind::SkipPointsEnd, 2);  // whichever thread says so
+  p.store(1, 64, 1);
+  EventNo flush = p.clflush(1, 64);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{begin, flush}));
+  auto all = p.index().points(PointsMode::All);
+  EXPECT_TRUE(std::find(all.begin(), all.end(), begin) != all.end());
+  for (EventNo n : all) EXPECT_TRUE(n <= begin || n > end) << n;
+  EXPECT_TRUE(std::find(all.begin(), all.end(), end + 1) != all.end());
+}
+
+// What was stored inside is still news: the first point behind the region sees it.
+TEST(Points, NewsOfASkippedPartCarriesOver) {
+  TinyProgram p;
+  EventNo begin = p.event(EventKind::SkipPointsBegin);
+  p.store(1, 0, 1);
+  p.event(EventKind::SkipPointsEnd);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{begin, p.trace().end()}));
+}
+
+TEST(Points, SkippedPartsNestAndAnEndTooManyIsNone) {
+  TinyProgram p;
+  p.event(EventKind::SkipPointsEnd);
+  p.store(1, 0, 1);
+  EventNo begin = p.event(EventKind::SkipPointsBegin);
+  p.event(EventKind::SkipPointsBegin);
+  p.event(EventKind::SkipPointsEnd);
+  p.store(1, 0, 2);
+  p.clflush(1, 0);
+  p.event(EventKind::SkipPointsEnd);
+  p.store(1, 0, 3);
+  EventNo flush = p.clflush(1, 0);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{begin, flush}));
+}
+
+TEST(Points, AnExtraPointNeedsNoNews) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo flush = p.clflush(1, 0);
+  EventNo first = p.event(EventKind::ExtraPoint);
+  EventNo second = p.event(EventKind::ExtraPoint);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{flush, first, second}));
+}
+
+TEST(Points, AnExtraPointIsNoneOutsideSkippedOrCompleted) {
+  TinyProgram p;
+  p.event(EventKind::ExtraPoint);
+  p.event(EventKind::RoiBegin);
+  EventNo inside = p.event(EventKind::ExtraPoint);
+  p.event(EventKind::SkipPointsBegin);
+  p.event(EventKind::ExtraPoint);
+  p.event(EventKind::SkipPointsEnd);
+  p.event(EventKind::RoiEnd);
+  p.event(EventKind::ExtraPoint);
+  p.event(EventKind::RoiBegin);
+  EventNo again = p.event(EventKind::ExtraPoint);
+  p.event(EventKind::Complete);
+  p.event(EventKind::ExtraPoint);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{inside, again}));
+}
+
+TEST(Points, NoneBehindTheCompletion) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo complete = p.event(EventKind::Complete);
+  p.store(1, 0, 2);
+  p.clflush(1, 0);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{complete}));
+  EXPECT_EQ(p.index().points(PointsMode::All).back(), complete);
+}
+
+// Whoever marks a region only when all is over has not made what came before it outside.
+TEST(Points, ARegionBehindTheCompletionIsNone) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo flush = p.clflush(1, 0);
+  EventNo complete = p.event(EventKind::Complete);
+  p.event(EventKind::RoiBegin);
+  EXPECT_EQ(enough(p), (std::vector<EventNo>{flush}));
+  EXPECT_EQ(p.index().points(PointsMode::All).back(), complete);
+}
+
+TEST(Points, ARegionsEndWithoutABeginIsNone) {
+  TinyProgram p;
+  p.event(EventKind::RoiEnd);
+  p.store(1, 0, 1);
+  EventNo flush = p.clflush(1, 0);
+  auto points = enough(p);
+  EXPECT_TRUE(std::find(points.begin(), points.end(), flush) != points.end());
 }
 
 TEST(StateCount, IsTheProductOverLinesOfTheirDownSets) {

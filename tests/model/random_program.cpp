@@ -1,6 +1,7 @@
 #include "random_program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 
@@ -29,7 +30,7 @@ constexpr unsigned kMaxStoresPerLine = 7;
 
 class Generator {
  public:
-  Generator(const std::vector<StartFile>& files, bool withContent) {
+  Generator(const std::vector<StartFile>& files, bool withContent, bool withMarks) : withMarks_(withMarks) {
     for (const StartFile& f : files) {
       FileNo n = writer.file(f.path, f.size, true);
       sizes_[n] = f.size;
@@ -94,6 +95,8 @@ class Generator {
       std::uint64_t size = 64 * dice.roll(3);
       writer.event(EventKind::FileSize, t, pmAddr(n, 0), size);
       sizes_[n] = size;
+    } else if (withMarks_ && kind >= 62) {
+      mark(dice, t);
     } else {
       writer.event(EventKind::ThreadEnd, t);
     }
@@ -150,6 +153,12 @@ class Generator {
     for (std::uint64_t i = 0; i < len; ++i) bytes.push_back(static_cast<char>('a' + dice.roll(2)));
     writer.store(kind, t, addr, bytes);
   }
+  void mark(Dice& dice, ThreadNo t) {
+    constexpr EventKind kKinds[] = {EventKind::SkipPointsBegin, EventKind::SkipPointsEnd, EventKind::SkipPointsEnd,
+                                    EventKind::ExtraPoint,      EventKind::ExtraPoint,    EventKind::RoiBegin,
+                                    EventKind::RoiEnd,          EventKind::Complete};
+    writer.event(kKinds[dice.roll(std::size(kKinds))], t);
+  }
   void changeFile(Dice& dice, ThreadNo t, FileNo f) {
     switch (dice.roll(4)) {
       case 0: {
@@ -170,6 +179,7 @@ class Generator {
     }
   }
 
+  bool withMarks_;
   std::map<FileNo, std::uint64_t> sizes_;
   std::map<LineNo, unsigned> stores_;
   unsigned open_ = 0;
@@ -177,8 +187,9 @@ class Generator {
 
 }  // namespace
 
-RandomProgram::RandomProgram(const Genes& genes, const std::vector<StartFile>& files, bool withContent) {
-  Generator generator(files, withContent);
+RandomProgram::RandomProgram(const Genes& genes, const std::vector<StartFile>& files, bool withContent,
+                             bool withMarks) {
+  Generator generator(files, withContent, withMarks);
   for (std::uint32_t gene : genes) generator.add(gene);
   bytes = generator.writer.bytes();
   auto opened = Trace::fromBytes(std::as_bytes(std::span(bytes)));

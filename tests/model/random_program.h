@@ -20,8 +20,9 @@ struct StartFile {
 };
 
 struct RandomProgram {
-  // The files that are there before; several threads, all kinds of events that matter to the model.
-  RandomProgram(const Genes& genes, const std::vector<StartFile>& files, bool withContent);
+  // The files that are there before; several threads, all kinds of events that matter to the model, and if wanted the
+  // marks that say where a crash is wanted.
+  RandomProgram(const Genes& genes, const std::vector<StartFile>& files, bool withContent, bool withMarks = false);
 
   std::string bytes;
   std::unique_ptr<Trace> trace;

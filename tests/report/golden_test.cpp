@@ -84,6 +84,39 @@ TEST(Text, EndsWithTheSummaryLine) {
   EXPECT_EQ(text.substr(text.rfind('\n') + 1), summaryLine(test::sampleReport(kGolden)));
 }
 
+std::string costLine(const Cost& cost) {
+  Report r;
+  r.findings = {makeFinding(FindingKind::CleanFlush, "verdict")};
+  r.findings[0].cost = cost;
+  std::string text = renderText(r, {});
+  std::size_t at = text.find("  costs:");
+  return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+}
+
+TEST(Text, Costs) {
+  EXPECT_EQ(costLine({12, 340, "flush"}), "  costs:     12 of 340 flushes (3.5%)");
+  EXPECT_EQ(costLine({1, 1, "flush"}), "  costs:     1 of 1 flush (100.0%)");
+  EXPECT_EQ(costLine({1, 123456, "fence"}), "  costs:     1 of 123,456 fences (less than 0.1%)");
+  EXPECT_EQ(costLine({64, 128, "logged byte"}), "  costs:     64 of 128 logged bytes (50.0%)");
+}
+
+TEST(Text, WhatIsHiddenProvesNothing) {
+  Report r;
+  r.run.stores = 1;
+  r.detectors = {"never-persisted"};
+  auto proves = [&] { return renderText(r, {}).find("every store to the pools") != std::string::npos; };
+  EXPECT_TRUE(proves());
+  r.suppressions = {{"known.txt", 1, "race:f", 0}};
+  EXPECT_TRUE(proves());
+  r.suppressions[0].findings = 1;
+  EXPECT_FALSE(proves());
+  EXPECT_NE(summaryLine(r).find("no findings (1 suppressed);"), std::string::npos);
+  r.suppressions.clear();
+  r.trusted = {"/lib/libpm.so"};
+  EXPECT_FALSE(proves());
+  EXPECT_NE(renderText(r, {}).find("libpm.so is trusted"), std::string::npos);
+}
+
 TEST(Json, BrokenUtf8IsReplaced) {
   Report r;
   r.command = {"\xff\xfe"};

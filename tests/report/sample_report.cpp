@@ -108,16 +108,23 @@ Report sampleReport(const std::string& folder) {
     here.stack.push_back({"level" + std::to_string(i), "/gone/x.c", i + 1, 0, "", false});
   fence.places = {here};
   fence.counts = {99, 99};
+  fence.cost = Cost{99, 199, "fence"};
   r.findings.push_back(fence);
   fence.places[0].siteId = 0x56;
   fence.places[0].stack.resize(1);
   fence.counts = {100, 100};
+  fence.cost = Cost{100, 199, "fence"};
   r.findings.push_back(fence);
 
   r.detectors = {"never-persisted", "idle-fence"};
   r.notes = {"The program itself ended with exit code 3, without any crash of ours."};
   r.incomplete = {"12 events could not be recorded."};
   r.hiddenByOnly = 1;
+  r.suppressions = {{"known.txt", 3, "idle-fence:drain*", 2},
+                    {"known.txt", 4, "race:src/\x1b.c", 0},
+                    {"other.txt", 1, "performance:libpm.so", 1}};
+  r.readySuppressions = {"never-persisted:List::push(int)", "idle-fence:level0"};
+  r.trusted = {"/opt/lib/libpm.so"};
   sortFindings(r.findings);
   return r;
 }

@@ -1,0 +1,72 @@
+// Reads of a restart that are wrong by a rule, whatever comes of them: of data that a commit variable does not vouch for
+// (XFDetector, equation 3) and of memory that was allocated and never written. All values are those of one crash
+// state: which store the bytes are from, and which commits had survived.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "detect/answer_judge.h"
+#include "detect/commit_variables.h"
+#include "findings/finding.h"
+
+namespace blackout {
+
+struct BadRead {
+  FindingKind kind{};  // UncommittedRead, StaleRead or UninitializedRead
+  SpaceNo space = 0;
+  LeafNo leaf = 0;
+  std::size_t read = 0;  // the observation
+  std::uint64_t reader = 0;  // its site
+  // The write in question; for memory that was never written none.
+  StoreNo writer = kNoStore;
+  // The last two writes of the commit variable that had survived; none: there were fewer.
+  StoreNo commit = kNoStore;
+  StoreNo commitBefore = kNoStore;
+  std::optional<EventNo> allocated;  // for memory that was never written
+  bool inferred = false;             // the commit variable is a guardian, not registered
+};
+
+class BadReads {
+ public:
+  // All must outlive it.
+  BadReads(Explorer& explorer, const Baseline& baseline, std::vector<CommitVariable> variables, RacingReads& reads);
+
+  // Whether there is anything that a read could break without guardians being asked.
+  bool anyRule() const { return !variables_.empty() || !undefined_.empty(); }
+
+  // Those of one recovery, in the order of its reads. `inferred`: guardians count as commit variables, if what they
+  // guard was written after them or before the last but one time that they were set.
+  std::vector<BadRead> of(SpaceNo space, LeafNo leaf, bool inferred);
+
+ private:
+  struct Undefined {  // bytes that were allocated or given up
+    EventNo at;
+    std::uint64_t mask;
+  };
+  // The two last writes of some bytes of a line that the leaf's version of it holds, the last one first.
+  std::vector<StoreNo> writesOf(SpaceNo space, const LeafDetail& detail, LineNo line, std::uint64_t mask,
+                                std::size_t most) const;
+  // Whether `a` is sure to survive if `b` does.
+  bool before(StoreNo a, StoreNo b) const;
+  std::optional<BadRead> judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
+                               std::uint64_t covered, bool strict) const;
+  bool alternates(const PmRange& variable) const;
+  // Whether restarts make the read only after a test of the field has found one certain value.
+  bool dependsOn(std::uint64_t site, const FieldKey& field);
+  void findDependent();
+  std::uint64_t valueOf(SpaceNo space, const LeafDetail& detail, const Query& q) const;
+
+  Explorer& explorer_;
+  const Baseline& baseline_;
+  const Index& index_;
+  std::vector<CommitVariable> variables_;
+  RacingReads& reads_;
+  std::map<LineNo, std::vector<Undefined>> undefined_;
+  // By site of a read and field of a test before it: the values that the test had found.
+  std::optional<std::map<std::pair<std::uint64_t, FieldKey>, std::set<std::uint64_t>>> found_;
+};
+
+}  // namespace blackout

@@ -1,0 +1,32 @@
+// Commit variables and what they cover (XFDetector, section 3.2), as the program registered them: blackout_commit_var()
+// and blackout_commit_range() in the recorded run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "events/trace.h"
+
+namespace blackout {
+
+struct PmRange {
+  PmAddr addr = 0;
+  std::uint64_t size = 0;
+  PmAddr end() const { return addr + size; }
+  bool overlaps(const PmRange& r) const { return addr < r.end() && r.addr < end(); }
+  auto operator<=>(const PmRange&) const = default;
+};
+
+struct CommitVariable {
+  PmRange variable;
+  EventNo at = 0;               // registered here
+  std::vector<PmRange> ranges;  // what it covers; none: everything else
+  // Bytes of a line that it covers.
+  std::uint64_t covers(LineNo line) const;
+};
+
+// In the order of their registration. An error that says where: ranges of two variables overlap (equation 2), a range
+// of a variable that is none, several variables of which one covers everything.
+Result<std::vector<CommitVariable>> commitVariables(const Trace& trace);
+
+}  // namespace blackout

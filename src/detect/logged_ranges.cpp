@@ -1,0 +1,213 @@
+#include "detect/logged_ranges.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace blackout {
+
+namespace {
+
+struct Bytes {
+  PmAddr begin = 0;
+  PmAddr end = 0;
+};
+
+// Disjoint ranges, each with the number of the tx-add that logged it.
+class Owners {
+ public:
+  // Calls take(begin, end, owner) for what there is inside the range, in order; gaps are kNobody's.
+  template <class Take>
+  void each(Bytes range, Take take) const {
+    PmAddr at = range.begin;
+    for (auto it = firstAfter(range.begin); it != parts_.end() && it->first < range.end; ++it) {
+      PmAddr from = std::max(it->first, range.begin);
+      PmAddr to = std::min(it->second.end, range.end);
+      if (at < from) take(at, from, kNobody);
+      take(from, to, it->second.owner);
+      at = to;
+    }
+    if (at < range.end) take(at, range.end, kNobody);
+  }
+  // The range must be free.
+  void insert(Bytes range, std::size_t owner) { parts_[range.begin] = {range.end, owner}; }
+  void erase(Bytes range) {
+    for (auto it = firstAfter(range.begin); it != parts_.end() && it->first < range.end;) {
+      auto [begin, part] = *it;
+      it = parts_.erase(it);
+      if (begin < range.begin) parts_[begin] = {range.begin, part.owner};
+      if (part.end > range.end) it = parts_.emplace(range.end, Part{part.end, part.owner}).first;
+    }
+  }
+
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+
+ private:
+  struct Part {
+    PmAddr end = 0;
+    std::size_t owner = 0;
+  };
+  using Parts = std::map<PmAddr, Part>;
+  // The first part that ends behind the address.
+  Parts::const_iterator firstAfter(PmAddr at) const {
+    auto it = parts_.upper_bound(at);
+    return it != parts_.begin() && std::prev(it)->second.end > at ? std::prev(it) : it;
+  }
+  Parts::iterator firstAfter(PmAddr at) {
+    auto it = parts_.upper_bound(at);
+    return it != parts_.begin() && std::prev(it)->second.end > at ? std::prev(it) : it;
+  }
+
+  Parts parts_;
+};
+
+struct Transaction {
+  std::size_t number = 0;
+  unsigned depth = 0;
+  std::vector<std::size_t> added;  // numbers of its ranges
+  Owners logged;
+  Owners written;  // what was stored of the logged bytes; the owner says nothing
+};
+
+// A reader of a trace checks no payload of these events.
+std::optional<Bytes> rangeOf(const Event& e, std::uint64_t size) {
+  if (size == 0 || size > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr)) return std::nullopt;
+  return Bytes{e.addr, e.addr + size};
+}
+
+struct AddOrRemove {
+  Bytes range;
+  std::uint64_t transaction = 0;
+};
+std::optional<AddOrRemove> addOrRemove(const Trace& trace, EventNo n) {
+  std::uint64_t numbers[2];
+  std::string_view payload = trace.payload(n);
+  if (payload.size() != sizeof numbers) return std::nullopt;
+  std::memcpy(numbers, payload.data(), sizeof numbers);
+  auto range = rangeOf(trace[n], numbers[0]);
+  if (!range) return std::nullopt;
+  return AddOrRemove{*range, numbers[1]};
+}
+
+class Replay {
+ public:
+  explicit Replay(const Trace& trace) : trace_(trace) {}
+
+  LoggedRanges run() {
+    bool any = false;
+    for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
+      any = any || kindOf(trace_[n]) == EventKind::TxAdd;
+      if (kindOf(trace_[n]) == EventKind::TxIgnore)
+        if (auto range = rangeOf(trace_[n], trace_[n].value)) ignore(*range);
+    }
+    if (!any) return {};
+    for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) event(n, trace_[n]);
+    // What the trace leaves open says nothing of what is unused, but what was written was.
+    for (auto& [key, transaction] : open_) close(transaction, 0);
+    return std::move(out_);
+  }
+
+ private:
+  // Thread and 0, or 0 and the transaction's number.
+  using Key = std::pair<ThreadNo, std::uint64_t>;
+  static Key keyOf(const Event& e, std::uint64_t number) { return {number == 0 ? e.thread : ThreadNo{0}, number}; }
+
+  void ignore(Bytes range) {
+    ignored_.erase(range);
+    ignored_.insert(range, 0);
+  }
+
+  void event(EventNo n, const Event& e) {
+    if (isStore(e)) {
+      for (auto& [key, transaction] : open_) store(transaction, {e.addr, e.addr + bytesOf(e)});
+      return;
+    }
+    switch (kindOf(e)) {
+      case EventKind::TxBegin: {
+        auto [it, isNew] = open_.try_emplace(keyOf(e, e.addr));
+        if (isNew) {
+          it->second.number = out_.effective.size();
+          out_.effective.push_back(false);
+        }
+        ++it->second.depth;
+        break;
+      }
+      case EventKind::TxEnd:
+        if (auto it = open_.find(keyOf(e, e.addr)); it != open_.end() && --it->second.depth == 0) {
+          close(it->second, n);
+          open_.erase(it);
+        }
+        break;
+      case EventKind::TxAdd:
+      case EventKind::TxRemove:
+        if (auto what = addOrRemove(trace_, n))
+          if (auto it = open_.find(keyOf(e, what->transaction)); it != open_.end()) {
+            if (kindOf(e) == EventKind::TxAdd)
+              add(it->second, n, what->range);
+            else
+              it->second.logged.erase(what->range);
+          }
+        break;
+      default:
+        break;
+    }
+  }
+
+  void add(Transaction& t, EventNo n, Bytes range) {
+    std::size_t number = out_.ranges.size();
+    LoggedRange row{.at = n, .begin = range.begin, .end = range.end, .transaction = t.number};
+    std::vector<Bytes> fresh;
+    ignored_.each(range, [&](PmAddr from, PmAddr to, std::size_t ignored) {
+      if (ignored != Owners::kNobody) return;
+      row.bytes += to - from;
+      t.logged.each({from, to}, [&](PmAddr b, PmAddr e, std::size_t owner) {
+        if (owner == Owners::kNobody)
+          fresh.push_back({b, e});
+        else
+          out_.again.push_back({n, out_.ranges[owner].at, b, e});
+      });
+    });
+    for (Bytes b : fresh) t.logged.insert(b, number);
+    out_.bytes += row.bytes;
+    t.added.push_back(number);
+    out_.ranges.push_back(row);
+  }
+
+  static void store(Transaction& t, Bytes range) {
+    std::vector<Bytes> hit;
+    t.logged.each(range, [&](PmAddr from, PmAddr to, std::size_t owner) {
+      if (owner != Owners::kNobody) hit.push_back({from, to});
+    });
+    for (Bytes b : hit) {
+      t.written.erase(b);
+      t.written.insert(b, 0);
+    }
+  }
+
+  void close(const Transaction& t, EventNo end) {
+    for (std::size_t number : t.added) {
+      LoggedRange& row = out_.ranges[number];
+      row.endedAt = end;
+      // An object may be added whole after a part of it was: a store to that part is one to both.
+      t.written.each({row.begin, row.end},
+                     [&](PmAddr, PmAddr, std::size_t owner) { row.written |= owner != Owners::kNobody; });
+      t.logged.each({row.begin, row.end}, [&](PmAddr from, PmAddr to, std::size_t owner) {
+        if (owner == number) row.fresh += to - from;
+      });
+      if (row.written) out_.effective[t.number] = true;
+    }
+  }
+
+  const Trace& trace_;
+  Owners ignored_;
+  std::map<Key, Transaction> open_;
+  LoggedRanges out_;
+};
+
+}  // namespace
+
+LoggedRanges loggedRanges(const Trace& trace) { return Replay(trace).run(); }
+
+}  // namespace blackout

@@ -1,0 +1,52 @@
+// The guardians of the program under test, by the instructions that a restart names: which reads are tests that the
+// program makes before it trusts something, and what is read because of them. The analysis runs when it is first asked
+// for, which most checks never do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "infer/guardians.h"
+
+namespace blackout {
+
+class ProgramGuardians {
+ public:
+  // Program files: the program and the libraries with instrumented code.
+  explicit ProgramGuardians(std::vector<std::string> programs) : programs_(std::move(programs)) {}
+
+  // Whether the program carries what the analysis needs. Otherwise nothing is known to be a guardian.
+  bool known();
+  // The instruction reads a guardian and what it found decides what is trusted: not merely a search or a pointer that
+  // is followed. By Site::id.
+  bool tests(std::uint64_t site);
+  // "map.cpp:60 tests Bucket.valid before map.cpp:61 reads Bucket.key"; empty: it is no such read.
+  std::string reason(std::uint64_t site);
+
+  // The field is set to say whether other data is valid: a flag, a bit, a count, a version, a checksum.
+  bool isCommitVariable(const FieldKey& field);
+  // Reads that stand under a test of such a field: of which fields, by Site::id.
+  const std::set<FieldKey>& guardsOf(std::uint64_t site);
+  // The field that a test reads; empty: it is no test.
+  const FieldKey& testedBy(std::uint64_t site);
+
+ private:
+  struct Test {
+    FieldKey field;
+    std::string reason;
+  };
+  void analyse();
+
+  std::vector<std::string> programs_;
+  bool analysed_ = false;
+  bool known_ = false;
+  std::map<std::uint64_t, Test> tests_;                      // by site
+  std::map<std::uint64_t, std::set<FieldKey>> guarded_;      // by site of the read
+  std::set<FieldKey> commitVariables_;
+};
+
+}  // namespace blackout

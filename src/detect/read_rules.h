@@ -1,0 +1,18 @@
+// From reads that break a rule (bad_reads.h) to findings: one per rule, writer and reader, each shown by one crash state
+// that is run again for its places. What is at fault in a failure that was shown is not told a second time.
+#pragma once
+
+#include <vector>
+
+#include "detect/bad_reads.h"
+#include "detect/cause.h"
+#include "detect/crash_findings.h"
+#include "detect/detect.h"
+
+namespace blackout {
+
+// `shown`: the causes that have a finding already. `runner` is the explorer's own.
+Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, Runner& runner,
+                                             const std::vector<Cause>& shown, const DetectOptions& options);
+
+}  // namespace blackout

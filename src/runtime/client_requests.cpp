@@ -1,0 +1,234 @@
+// Client requests: what a program tells Valgrind's tools about its persistent memory. A flush or a fence that is only
+// announced becomes an event like a real one, at the request's own site, by which the tool tells the two apart. An
+// answer depends on what is mapped and on nothing else, so that it is the same in a recording and in a restart.
+
+#include "runtime/client_requests.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/annotations.h"
+#include "runtime/options.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+namespace {
+
+enum class Request : uint64_t {
+#define BLACKOUT_REQUEST(code, Name, text, doc) Name = code,
+#include "events/client_requests.def"
+#undef BLACKOUT_REQUEST
+};
+
+struct Range {
+  uintptr_t begin;
+  uintptr_t end;
+};
+Range rangeOf(uint64_t address, uint64_t size) {
+  return {address, size > UINTPTR_MAX - address ? UINTPTR_MAX : address + size};
+}
+
+enum class Backing { Memory, SharedFile, Nothing };
+
+// Calls body(line) for the lines of /proc/self/maps, each ended by a zero, until it returns false.
+template <class Body>
+void forEachMapping(Body body) {
+  static char text[PATH_MAX + 256];  // under the trace's lock
+  int fd = int(syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return;
+  size_t have = 0;
+  for (bool more = true; more;) {
+    long n = syscall(SYS_read, fd, text + have, sizeof text - 1 - have);
+    if (n <= 0) break;
+    have += size_t(n);
+    text[have] = '\0';
+    char* line = text;
+    for (char* end; more && (end = strchr(line, '\n')) != nullptr; line = end + 1) {
+      *end = '\0';
+      more = body(line);
+    }
+    have -= size_t(line - text);
+    memmove(text, line, have);
+  }
+  syscall(SYS_close, fd);
+}
+
+// What lies in the range; `path` (PATH_MAX) gets the name of the first shared file.
+Backing backingOf(Range range, char* path) {
+  Backing found = Backing::Nothing;
+  uintptr_t reached = range.begin;
+  // 7f0000000000-7f0000001000 rw-s 00000000 fe:01 4711      /path
+  forEachMapping([&](char* line) {
+    char* at = line;
+    uintptr_t begin = strtoul(at, &at, 16);
+    uintptr_t end = strtoul(at + 1, &at, 16);
+    if (end <= reached) return true;
+    if (begin > reached) return false;
+    bool shared = at[4] == 's';
+    const char* name = strchr(line, '/');
+    // Shared memory without a file is a deleted file of this name.
+    if (shared && name != nullptr && strncmp(name, "/dev/zero", 9) != 0) {
+      strncpy(path, name, PATH_MAX - 1);
+      path[PATH_MAX - 1] = '\0';
+      found = Backing::SharedFile;
+      return false;
+    }
+    reached = end;
+    if (reached >= range.end) found = Backing::Memory;
+    return reached < range.end;
+  });
+  return found;
+}
+
+// The program's word that this is PM. Pools are known; memory of its own becomes one; any other file must be named.
+void registerMapping(Range range) {
+  static char told[PATH_MAX];
+  char path[PATH_MAX];
+  Backing backing;
+  {
+    Scope scope;
+    if (scope.nested || range.begin >= range.end || overlapsRegion(range.begin, range.end)) return;
+    backing = backingOf(range, path);
+    bool again = backing != Backing::SharedFile || strcmp(told, path) == 0;
+    if (!recovering() && !again) {
+      strcpy(told, path);
+      say("the program registers a mapping as persistent memory, and its file is no pool; give the option --pm", path);
+    }
+  }
+  if (backing == Backing::Memory)
+    registerMemory(reinterpret_cast<void*>(range.begin), range.end - range.begin, "mapping",
+                   "VALGRIND_PMC_REGISTER_PMEM_MAPPING");
+}
+
+// Only what was registered: a pool is PM as long as it is mapped.
+void removeMapping(Range range) {
+  for (;;) {
+    void* found = nullptr;
+    {
+      Scope scope;
+      if (scope.nested) return;
+      forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+        if (isRegistered(r) && from == r.begin && to == r.end) found = reinterpret_cast<void*>(from);
+      });
+    }
+    if (found == nullptr) return;
+    unregisterMemory(found);
+  }
+}
+
+uint64_t checkMapping(Range range) {
+  if (range.begin == range.end) return findRegion(reinterpret_cast<void*>(range.begin)) != nullptr ? 1 : 0;
+  uint64_t covered = 0;
+  forEachRegion(range.begin, range.end, [&](const Region&, uintptr_t from, uintptr_t to) { covered += to - from; });
+  return covered == 0 ? 0 : covered == range.end - range.begin ? 1 : 2;
+}
+
+void flush(Range range, uint32_t where) {
+  forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    for (uintptr_t at = from; at < to; at = (at & ~uintptr_t{BLACKOUT_LINE - 1}) + BLACKOUT_LINE)
+      append(BLACKOUT_EV_Clwb, 0, where, pmAddressOf(r, at), 0);
+    self.active = true;
+  });
+}
+
+void fence(uint32_t where) {
+  append(BLACKOUT_EV_Sfence, 0, where, 0, 0);
+  self.active = false;
+}
+
+void markRange(uint8_t kind, Range range, uint32_t where) {
+  forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    append(kind, 0, where, pmAddressOf(r, from), to - from);
+  });
+}
+
+void transactionRange(uint8_t kind, uint64_t number, Range range, uint32_t where) {
+  forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    uint64_t payload[2] = {to - from, number};
+    appendBlob(kind, 0, pmAddressOf(r, from), payload, sizeof payload, where);
+  });
+}
+
+// The request itself, and what it says of memory that is PM. Inside a Scope.
+void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
+  constexpr size_t kMaxText = 256;
+  bool text = Request{args[0]} == Request::EmitLog && args[1] != 0;
+  const char* words = text ? reinterpret_cast<const char*>(args[1]) : nullptr;
+  appendBlob2(BLACKOUT_EV_Request, 0, 0, args, 6 * sizeof(uint64_t), words, text ? strnlen(words, kMaxText) : 0);
+  auto where = [&] { return whereOf(site, stack); };
+  switch (Request{args[0]}) {
+    case Request::DoFlush:
+      return flush(rangeOf(args[1], args[2]), where());
+    case Request::DoFence:
+      return fence(where());
+    case Request::SetClean:
+    case Request::MakeUndefined:
+      return markRange(BLACKOUT_EV_Discard, rangeOf(args[1], args[2]), where());
+    case Request::PoolAlloc:
+      return markRange(BLACKOUT_EV_Discard, rangeOf(args[2], args[3]), where());
+    case Request::StartTx:
+      return append(BLACKOUT_EV_TxBegin, 0, where(), 0, 0);
+    case Request::StartTxN:
+      return append(BLACKOUT_EV_TxBegin, 0, where(), args[1], 0);
+    case Request::EndTx:
+      return append(BLACKOUT_EV_TxEnd, 0, where(), 0, 0);
+    case Request::EndTxN:
+      return append(BLACKOUT_EV_TxEnd, 0, where(), args[1], 0);
+    case Request::AddToTx:
+      return transactionRange(BLACKOUT_EV_TxAdd, 0, rangeOf(args[1], args[2]), where());
+    case Request::AddToTxN:
+      return transactionRange(BLACKOUT_EV_TxAdd, args[1], rangeOf(args[2], args[3]), where());
+    case Request::RemoveFromTx:
+      return transactionRange(BLACKOUT_EV_TxRemove, 0, rangeOf(args[1], args[2]), where());
+    case Request::RemoveFromTxN:
+      return transactionRange(BLACKOUT_EV_TxRemove, args[1], rangeOf(args[2], args[3]), where());
+    case Request::IgnoreInTx:
+      return markRange(BLACKOUT_EV_TxIgnore, rangeOf(args[1], args[2]), where());
+    default:  // an answer, a mapping, nothing, or a request of another tool
+      return;
+  }
+}
+
+}  // namespace
+
+uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site* site, const void* frame) {
+  if (!recording()) return unanswered;
+  if (!quiet()) {
+    Stack stack;
+    walkStack(stack, frame);
+    Scope scope;
+    if (scope.nested) {
+      problem(BLACKOUT_PROBLEM_SIGNAL);
+      lost(1);
+      return unanswered;
+    }
+    record(args, site, stack);
+  }
+  switch (Request{args[0]}) {
+    case Request::RegisterMapping:
+      registerMapping(rangeOf(args[1], args[2]));
+      break;
+    case Request::RegisterFile:
+      registerMapping(rangeOf(args[2], args[3]));
+      break;
+    case Request::RemoveMapping:
+      removeMapping(rangeOf(args[1], args[2]));
+      break;
+    case Request::CheckMapping: {
+      Scope scope;
+      return checkMapping(rangeOf(args[1], args[2]));
+    }
+    default:
+      break;
+  }
+  return unanswered;
+}
+
+}  // namespace blackout::rt

@@ -1,0 +1,83 @@
+/* Races that are meant: what the restart reads may be lost or not, and all is well. By KIND:
+ * 1 a flag, and recovery says in its own words what it found; 2 a counter that recovery counts again after it printed
+ * nothing of it; 3 one store that switches from old to new; 4 a record with a checksum. */
+#include "pool.h"
+
+struct pool {
+  uint64_t flag LINE;
+  uint64_t old LINE;
+  uint64_t data LINE;
+  uint64_t counter LINE;
+  uint64_t slots[4] LINE;
+  struct record {
+    uint64_t sum, number, word;
+  } LINE records[2];
+};
+
+#if KIND == 4
+static uint64_t checksum(const struct record* r) { return (r->number * 31 + r->word) * 31 + 7; }
+#endif
+
+static void one(uint64_t i) {
+#if KIND == 1
+  l->old = l->data;
+  persist(&l->old);
+  SET(l->flag, 1);
+  persist(&l->flag);
+  l->data = i + 1;
+  persist(&l->data);
+  SET(l->flag, 0);
+  persist(&l->flag);
+#elif KIND == 2
+  l->counter++;
+  SET(l->slots[i], i + 1);
+  flush(&l->counter);
+  persist(&l->slots[i]);
+#elif KIND == 3
+  SET(l->data, i + 1);
+  persist(&l->data);
+#elif KIND == 4
+  /* The older of two is overwritten, in any order and with one fence. */
+  struct record* r = &l->records[i % 2];
+  r->number = i + 1;
+  r->word = 10 * i;
+  r->sum = checksum(r);
+  persist(r);
+#endif
+}
+
+static void operations(void) {
+  for (uint64_t i = 0; i < 3; ++i) OPERATION("one", i, one(i));
+}
+
+static void restart(void) {
+#if KIND == 1
+  if (l->flag) {
+    printf("rolled back\n");
+    l->data = l->old;
+    persist(&l->data);
+    SET(l->flag, 0);
+    persist(&l->flag);
+  }
+  printf("%lu\n", (unsigned long)l->data);
+#elif KIND == 2
+  uint64_t before = l->counter, count = 0;
+  for (int i = 0; i < 4; ++i) count += l->slots[i] != 0;
+  l->counter = count;
+  persist(&l->counter);
+  if (before > 4) printf("impossible\n");
+#elif KIND == 3
+  printf("%lu\n", (unsigned long)l->data);
+#elif KIND == 4
+  uint64_t newest = 0, word = 0;
+  for (int i = 0; i < 2; ++i) {
+    struct record* r = &l->records[i];
+    if (r->sum == checksum(r) && r->number > newest) {
+      newest = r->number;
+      word = r->word;
+    }
+  }
+  printf("%lu %lu\n", (unsigned long)newest, (unsigned long)word);
+#endif
+}
+MAIN

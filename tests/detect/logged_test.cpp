@@ -1,0 +1,493 @@
+// Ranges that a transaction logs twice, or logs and does not write, and what only looks like it; what wasted work
+// costs.
+#include <rapidcheck.h>
+
+#include <map>
+
+#include "detect/logged_ranges.h"
+#include "judged_program.h"
+
+namespace blackout::test {
+namespace {
+
+class Transactions : public JudgedProgram {
+ public:
+  using JudgedProgram::JudgedProgram;
+
+  EventNo begin(std::uint64_t number = 0, ThreadNo t = 1) { return writer.event(EventKind::TxBegin, t, number); }
+  EventNo end(std::uint64_t number = 0, ThreadNo t = 1, WhereNo where = 0) {
+    return writer.event(EventKind::TxEnd, t, number, 0, 0, where);
+  }
+  EventNo add(WhereNo where, std::uint64_t offset, std::uint64_t size, std::uint64_t number = 0, ThreadNo t = 1) {
+    return addOrRemove(EventKind::TxAdd, where, offset, size, number, t);
+  }
+  EventNo remove(std::uint64_t offset, std::uint64_t size, std::uint64_t number = 0, ThreadNo t = 1) {
+    return addOrRemove(EventKind::TxRemove, 0, offset, size, number, t);
+  }
+  // Stored and made durable, so that no other detector has anything to say.
+  void write(std::uint64_t offset, ThreadNo t = 1) {
+    store(t, offset, 7);
+    persist(offset, t);
+  }
+
+ private:
+  // The writer gives places to events of one slot only. A payload of 16 bytes takes one slot, which is written here as
+  // an event with these bytes.
+  EventNo addOrRemove(EventKind kind, WhereNo where, std::uint64_t offset, std::uint64_t size, std::uint64_t number,
+                      ThreadNo t) {
+    EventNo n = writer.event(kind, t, at(offset), 16, 0, where);
+    writer.event(static_cast<EventKind>(size & 0xff), static_cast<ThreadNo>(size >> 16), number, 0, (size >> 8) & 0xff,
+                 static_cast<WhereNo>(size >> 32));
+    return n;
+  }
+};
+
+void expectCost(JudgedProgram& p, std::string_view detector, Cost cost) {
+  auto findings = p.found(detector);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].cost, cost);
+}
+
+TEST(LoggedTwice, TheSameRangeAgain) {
+  Transactions p;
+  WhereNo first = p.place(1);
+  WhereNo second = p.place(2);
+  p.begin();
+  p.add(first, 0, 64);
+  p.add(second, 0, 64);
+  p.write(0);
+  p.end();
+  expectFound(p, "logged-twice", {1, 1});
+  expectCost(p, "logged-twice", {64, 128, "logged byte"});
+  expectNothing(p, "logged-unused");
+  Finding f = p.found("logged-twice")[0];
+  EXPECT_EQ(f.severity, Severity::Performance);
+  EXPECT_EQ(f.bugClass, BugClass::Performance);
+  EXPECT_EQ(f.verdict, "64 bytes were added to a transaction that had logged them already.");
+  ASSERT_EQ(f.places.size(), 2U);
+  EXPECT_EQ(f.places[0].label, "added again here");
+  EXPECT_EQ(f.places[0].siteId, 2U);
+  EXPECT_EQ(f.places[1].label, "first added here");
+  EXPECT_EQ(f.places[1].siteId, 1U);
+  ASSERT_EQ(f.examples.size(), 1U);
+  EXPECT_EQ(f.examples[0].size, 64U);
+}
+
+TEST(LoggedTwice, OnlyTheBytesThatOverlapAreCounted) {
+  Transactions p;
+  WhereNo w = p.place(1);
+  p.begin();
+  p.add(w, 0, 16);
+  p.add(w, 32, 16);
+  p.add(p.place(2), 8, 32);  // 8 bytes of each, and 16 that are new
+  for (std::uint64_t offset : {0, 20, 40}) p.write(offset);
+  p.end();
+  expectFound(p, "logged-twice", {1, 1});  // one add, though it meets two
+  expectCost(p, "logged-twice", {16, 64, "logged byte"});
+  EXPECT_EQ(p.found("logged-twice")[0].examples.size(), 2U);
+}
+
+TEST(LoggedTwice, InALoopBySite) {
+  Transactions p;
+  WhereNo w = p.place(1);
+  for (int i = 0; i < 3; ++i) {
+    p.begin();
+    for (int j = 0; j < 4; ++j) p.add(w, 0, 8);
+    p.write(0);
+    p.end();
+  }
+  expectFound(p, "logged-twice", {9, 12});
+  expectCost(p, "logged-twice", {72, 96, "logged byte"});
+}
+
+TEST(LoggedTwice, AnInnerTransactionIsPartOfTheOuterOne) {
+  Transactions p;
+  p.begin();
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  p.write(0);
+  p.end();
+  p.add(p.place(2), 0, 8);
+  p.write(0);
+  p.end();
+  expectFound(p, "logged-twice", {1, 1});
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedTwice, NotInTheNextTransactionNorInAnotherThreads) {
+  Transactions p;
+  p.begin();
+  p.begin(0, 2);
+  p.add(p.place(1), 0, 8);
+  p.add(p.place(2), 0, 8, 0, 2);
+  p.write(0);
+  p.end();
+  p.begin();
+  p.add(p.place(3), 0, 8);
+  p.write(0);
+  p.end();
+  p.end(0, 2);
+  expectNothing(p, "logged-twice");
+}
+
+TEST(LoggedTwice, ANumberedTransactionIsOneForAllThreads) {
+  Transactions p;
+  p.begin(7, 1);
+  p.begin(7, 2);
+  p.add(p.place(1), 0, 8, 7, 1);
+  p.end(7, 1);  // the outermost end is thread 2's
+  p.add(p.place(2), 0, 8, 7, 2);
+  p.write(0);
+  p.end(7, 2);
+  expectFound(p, "logged-twice", {1, 1});
+}
+
+TEST(LoggedTwice, NotAfterARemoval) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 32);
+  p.remove(8, 8);
+  p.add(p.place(2), 8, 8);
+  p.write(8);
+  p.write(0);
+  p.end();
+  expectNothing(p, "logged-twice");
+}
+
+TEST(LoggedTwice, NotOfWhatTransactionsAreToldToIgnore) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 64);
+  p.add(p.place(2), 0, 64);
+  p.write(60);
+  p.end();
+  p.range(EventKind::TxIgnore, 1, 0, 48);  // said late, it holds for the whole run
+  expectCost(p, "logged-twice", {16, 32, "logged byte"});
+  Transactions all;
+  all.begin();
+  all.add(all.place(1), 0, 64);
+  all.add(all.place(2), 0, 64);
+  all.end();
+  all.range(EventKind::TxIgnore, 1, 0, 40);
+  all.range(EventKind::TxIgnore, 1, 32, 40);
+  expectNothing(all, "logged-twice");
+  expectNothing(all, "logged-unused");
+}
+
+TEST(LoggedTwice, NotOutsideAnyTransaction) {
+  Transactions p;
+  p.add(p.place(1), 0, 8);
+  p.add(p.place(2), 0, 8);
+  p.end();  // of none
+  expectNothing(p, "logged-twice");
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedUnused, ARangeThatIsNotWritten) {
+  Transactions p;
+  WhereNo ends = p.place(9);
+  p.begin();
+  p.add(p.place(1), 0, 64);
+  p.add(p.place(2), 64, 128);
+  p.write(0);
+  p.end(0, 1, ends);
+  expectFound(p, "logged-unused", {1, 1});
+  expectCost(p, "logged-unused", {128, 192, "logged byte"});
+  Finding f = p.found("logged-unused")[0];
+  EXPECT_EQ(f.verdict, "In its only transaction nothing was stored to the range that is added here.");
+  ASSERT_EQ(f.places.size(), 2U);
+  EXPECT_EQ(f.places[0].siteId, 2U);
+  EXPECT_EQ(f.places[1].siteId, 9U);
+  ASSERT_EQ(f.evidence.size(), 1U);
+  EXPECT_NE(f.evidence[0].find("had not been rolled back"), std::string::npos);
+}
+
+TEST(LoggedUnused, NotOneOfWhichAPartIsWritten) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 4096);
+  p.write(4095);
+  p.end();
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedUnused, AStoreBeforeTheAddOrAfterTheEndIsNone) {
+  Transactions p;
+  p.begin();
+  p.write(0);
+  p.add(p.place(1), 0, 8);
+  p.begin();
+  p.end();
+  p.end();
+  p.write(0);
+  expectFound(p, "logged-unused", {1, 1});
+}
+
+TEST(LoggedUnused, AStoreOfAnyThreadIsOne) {
+  Transactions p;
+  p.begin(7, 1);
+  p.begin(7, 2);
+  p.add(p.place(1), 0, 8, 7, 1);
+  p.end(7, 1);
+  p.write(0, 2);
+  p.end(7, 2);
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedUnused, OnlyTheOutermostEndCounts) {
+  Transactions p;
+  p.begin();
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  p.end();
+  p.write(0);
+  p.end();
+  expectNothing(p, "logged-unused");
+}
+
+// A transaction that is rolled back before it writes looks the same; its site writes in other transactions.
+TEST(LoggedUnused, NotOfASiteThatIsWrittenInAnyTransaction) {
+  Transactions p;
+  WhereNo w = p.place(1);
+  for (int i = 0; i < 5; ++i) {
+    p.begin();
+    p.add(w, 0, 8);
+    if (i == 3) p.write(0);
+    p.end();
+  }
+  expectNothing(p, "logged-unused");
+}
+
+// A place that adds all that it passes, of which little is written.
+TEST(LoggedUnused, OfAPlaceThatIsSeldomWritten) {
+  auto with = [](int writtenTimes) {
+    auto p = std::make_unique<Transactions>();
+    WhereNo passes = p->place(1), works = p->place(2);
+    for (int i = 0; i < 5; ++i) {
+      p->begin();
+      p->add(passes, 0, 8);
+      p->add(works, 64, 8);
+      p->write(64);
+      if (i < writtenTimes) p->write(0);
+      p->end();
+    }
+    return p;
+  };
+  expectFound(*with(2), "logged-unused", {3, 5});
+  EXPECT_EQ(with(2)->found("logged-unused")[0].verdict,
+            "In 3 transactions nothing was stored to the range that is added here, and in fewer something was.");
+  expectNothing(*with(3), "logged-unused");
+}
+
+// A library logs at one site for all its callers.
+TEST(LoggedUnused, IsJudgedByCallers) {
+  Transactions p;
+  SiteNo site = p.writer.site(Site{.id = 1, .kind = SiteKind::Store, .size = 0, .sources = {}, .type = ""});
+  auto calledFrom = [&](const std::vector<std::uint64_t>& frames) { return p.writer.where(site, frames); };
+  WhereNo writes = calledFrom({0x10, 0x20, 0x30});
+  WhereNo reads = calledFrom({0x10, 0x21, 0x30});
+  WhereNo alsoReads = calledFrom({0x11, 0x20, 0x30});
+  for (int i = 0; i < 2; ++i) {
+    p.begin();
+    p.add(writes, 0, 8);
+    p.add(reads, 64, 16);
+    p.add(alsoReads, 128, 16);
+    p.write(0);
+    p.end();
+  }
+  expectFound(p, "logged-unused", {4, 6});
+  expectCost(p, "logged-unused", {64, 80, "logged byte"});
+  Finding f = p.found("logged-unused")[0];
+  EXPECT_EQ(f.verdict, "In none of its 2 transactions was anything stored to the range that is added here.");
+  ASSERT_EQ(f.places.size(), 3U);
+  EXPECT_EQ(f.places[0].where, reads);
+  EXPECT_EQ(f.places[1].where, alsoReads);
+  EXPECT_TRUE(f.places[1].incidental);
+  EXPECT_EQ(f.evidence.size(), 2U);
+}
+
+TEST(LoggedUnused, ACallerWhoseTransactionDidNothingIsNotJudged) {
+  Transactions p;
+  SiteNo site = p.writer.site(Site{.id = 1, .kind = SiteKind::Store, .size = 0, .sources = {}, .type = ""});
+  std::vector<std::uint64_t> one = {0x10};
+  std::vector<std::uint64_t> other = {0x11};
+  WhereNo writes = p.writer.where(site, one);
+  WhereNo rolledBack = p.writer.where(site, other);
+  p.begin();
+  p.add(writes, 0, 8);
+  p.write(0);
+  p.end();
+  p.begin();
+  p.add(rolledBack, 64, 8);
+  p.end();
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedUnused, SaysInHowManyTransactions) {
+  Transactions p;
+  WhereNo w = p.place(1);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    p.begin();
+    p.add(w, 64 * i, 8);
+    p.add(w, 64 * i + 32, 8);
+    p.end();
+  }
+  expectFound(p, "logged-unused", {6, 6});
+  expectCost(p, "logged-unused", {48, 48, "logged byte"});
+  Finding f = p.found("logged-unused")[0];
+  EXPECT_EQ(f.verdict, "In none of its 3 transactions was anything stored to the range that is added here.");
+  EXPECT_NE(f.evidence.at(0).find("rolled back early"), std::string::npos);
+}
+
+TEST(LoggedUnused, NotOfATransactionWithoutAnEnd) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  expectNothing(p, "logged-unused");
+}
+
+TEST(LoggedUnused, NotOfWhatWasRemoved) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 64);
+  p.remove(0, 64);
+  p.add(p.place(2), 128, 64);
+  p.remove(120, 40);
+  p.end();
+  auto findings = p.found("logged-unused");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].places[0].siteId, 2U);
+  EXPECT_EQ(findings[0].cost, (Cost{32, 128, "logged byte"}));
+}
+
+TEST(LoggedUnused, WhatWasLoggedTwiceIsNotCountedTwice) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 64);
+  p.add(p.place(2), 0, 64);
+  p.end();
+  expectFound(p, "logged-unused", {1, 1});
+  expectCost(p, "logged-unused", {64, 128, "logged byte"});
+  expectCost(p, "logged-twice", {64, 128, "logged byte"});
+}
+
+TEST(LoggedUnused, AWholeObjectAddedAfterAPartOfItWasWritten) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  p.write(0);
+  p.add(p.place(2), 0, 64);
+  p.end();
+  expectNothing(p, "logged-unused");
+}
+
+TEST(Logged, OnlyInsideTheRegionOfInterest) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  p.add(p.place(2), 0, 8);
+  p.end();
+  p.event(EventKind::RoiBegin);
+  p.event(EventKind::RoiEnd);
+  expectNothing(p, "logged-twice");
+  expectNothing(p, "logged-unused");
+}
+
+TEST(Logged, DamagedPayloadsAreNothing) {
+  JudgedProgram p;
+  p.writer.event(EventKind::TxBegin, 1, 0);
+  p.writer.blob(EventKind::TxAdd, 1, p.at(0), "short");
+  std::string huge(16, '\xff');
+  p.writer.blob(EventKind::TxAdd, 1, p.at(0), huge);
+  p.writer.blob(EventKind::TxRemove, 1, ~std::uint64_t{0}, huge);
+  p.writer.blob(EventKind::TxAdd, 1, p.at(0), std::string(16, '\0'));  // of no bytes
+  p.writer.event(EventKind::TxIgnore, 1, p.at(0), ~std::uint64_t{0});
+  p.writer.event(EventKind::TxEnd, 1, 0);
+  expectNothing(p, "logged-twice");
+  expectNothing(p, "logged-unused");
+}
+
+// The same told byte by byte.
+TEST(LoggedRanges, AgreeWithBytes) {
+  EXPECT_TRUE(rc::check([](const std::vector<std::uint32_t>& genes) {
+    constexpr unsigned kBytes = 32;
+    Transactions p;
+    std::vector<int> owner(kBytes, -1);
+    std::vector<bool> written(kBytes);
+    std::uint64_t again = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::pair<unsigned, unsigned>> ranges;
+    p.begin();
+    for (std::uint32_t gene : genes) {
+      unsigned from = (gene >> 2) % kBytes;
+      unsigned size = 1 + (gene >> 8) % (kBytes - from);
+      switch (gene % 4) {
+        case 0:
+        case 1:
+          p.add(0, from, size);
+          for (unsigned b = from; b < from + size; ++b)
+            if (owner[b] >= 0)
+              ++again;
+            else
+              owner[b] = static_cast<int>(ranges.size());
+          ranges.emplace_back(from, from + size);
+          bytes += size;
+          break;
+        case 2:
+          p.remove(from, size);
+          for (unsigned b = from; b < from + size; ++b) owner[b] = -1;
+          break;
+        case 3:
+          p.store(1, from, 1);
+          if (owner[from] >= 0) written[from] = true;
+          break;
+      }
+    }
+    p.end();
+    LoggedRanges logged = loggedRanges(p.trace());
+    std::uint64_t found = 0;
+    for (const LoggedAgain& a : logged.again) found += a.end - a.begin;
+    RC_ASSERT(found == again);
+    RC_ASSERT(logged.bytes == bytes);
+    RC_ASSERT(logged.ranges.size() == ranges.size());
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      auto [from, to] = ranges[i];
+      bool used = false;
+      std::uint64_t fresh = 0;
+      for (unsigned b = from; b < to; ++b) {
+        used |= written[b];
+        fresh += owner[b] == static_cast<int>(i) ? 1 : 0;
+      }
+      RC_ASSERT(logged.ranges[i].written == used);
+      RC_ASSERT(logged.ranges[i].fresh == fresh);
+    }
+  }));
+}
+
+TEST(Cost, WastedFlushesAndFencesOfAllInTheRun) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  p.persist(0);
+  p.flushAt(p.place(1, SiteKind::Clwb), 0);    // again
+  p.flushAt(p.place(2, SiteKind::Clwb), 128);  // clean
+  p.flushAt(p.place(3), 0, EventKind::FlushOutside);
+  p.sfence(1);
+  p.fenceAt(p.place(4, SiteKind::Sfence));
+  p.fenceAt(p.place(4, SiteKind::Sfence));
+  p.event(EventKind::Lfence);
+  expectCost(p, "repeated-flush", {1, 4, "flush"});
+  expectCost(p, "clean-flush", {1, 4, "flush"});
+  expectCost(p, "flush-outside", {1, 4, "flush"});
+  expectCost(p, "idle-fence", {2, 4, "fence"});
+}
+
+TEST(Cost, OfNothingElse) {
+  JudgedProgram p;
+  p.store(1, 0, 1);
+  auto findings = p.found("never-persisted");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_FALSE(findings[0].cost.has_value());
+}
+
+}  // namespace
+}  // namespace blackout::test
