@@ -7,7 +7,7 @@ Every variant (the correct version and each seeded bug) is built with the compil
 blackout command and goes through `blackout check --json`. corpus/NAME/expected.json says what must come out:
 
   correct   no finding at all, complete, and exactly so many points and runs
-  a bug     a finding of this kind and severity ("verdict") with the line marked by its comment (@LOST n) among its
+  a bug     a finding of this kind, class and severity ("verdict") with the line marked by its comment (@LOST n) among its
             places, and no finding that was shown and is not the seeded bug
 
 Any difference is printed and makes the exit code 1.
@@ -134,6 +134,11 @@ def kinds_of(expected):
     return expected["kind"] if isinstance(expected["kind"], list) else [expected["kind"]]
 
 
+def class_of(expected):
+    """What a finding of the bug must be called across the failure; None: anything."""
+    return expected.get("found_as") or {"RACE": "race", "SEM": "semantic", "PERF": "performance"}.get(expected["class"])
+
+
 def judge_bug(variant, report):
     lines = marked_lines(variant)
     if not lines:
@@ -147,6 +152,9 @@ def judge_bug(variant, report):
             false.append(finding)
     differences = [f"not the seeded bug: {describe(f, variant.source)}" for f in false]
     differences += [f"expected {variant.expected['kind']}: {describe(f, variant.source)}" for f in misnamed]
+    wanted = class_of(variant.expected)
+    if right and wanted and all(f["class"] != wanted for f in right):
+        differences.append(f"is called {right[0]['class']}, not {wanted}: {describe(right[0], variant.source)}")
     if not right and not misnamed:
         where = ", ".join(map(str, sorted(lines)))
         differences.append(f"missed: {variant.expected['kind']} at line {where} ({variant.expected['title']})")

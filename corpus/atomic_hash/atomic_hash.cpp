@@ -144,7 +144,7 @@ class Hash {
     tx_free_atomic(slotOf(link), sizeof(Entry), (*link)->next);
     addToCount(-1);  // @LOST 18
 #elif BUG == 14
-    // RACE, wrong order: the flag is cleared before the count is durable.
+    // SEM, wrong order: the flag is cleared before the count is durable.
     setDirty();
     tx_free_atomic(slotOf(link), sizeof(Entry), (*link)->next);
     PM_PUBLISH(map_->count, map_->count - 1);  // @LOST 14
@@ -327,7 +327,7 @@ class Hash {
       for (const Entry* entry = map_->chains->head[i]; entry; entry = entry->next) ++count;
     map_->count = count;  // @LOST 13
 #if BUG == 13
-    // RACE, wrong order: the restart clears the flag before the count is durable. Shows with a crash in the restart.
+    // SEM, wrong order: the restart clears the flag before the count is durable. Shows with a crash in the restart.
     clearDirty();
 #endif
     pm_persist(&map_->count, sizeof map_->count);

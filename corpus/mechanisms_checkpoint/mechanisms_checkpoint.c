@@ -106,6 +106,9 @@ int main(int argc, char** argv) {
   pool = pm_map(argv[1], sizeof *pool);
   if (!blackout_recovering()) {
     restart();
+    /* A state counts by the number that was stored last. */
+    blackout_commit_var(pool->committed, sizeof pool->committed);
+    blackout_commit_range(pool->committed, pool->area, sizeof pool->area);
     for (uint64_t n = 0; n < operations; ++n) {
       blackout_op_begin("step", n);
       step(&now, n);

@@ -108,6 +108,8 @@ int main(int argc, char** argv) {
   pool = pm_map(argv[1], sizeof *pool);
   if (!blackout_recovering()) {
     restart();
+    blackout_commit_var(&pool->logged, sizeof pool->logged);
+    blackout_commit_range(&pool->logged, pool->entry, sizeof pool->entry);
     for (uint64_t n = 0; n < operations; ++n) {
       blackout_op_begin("fill", n);
       fill(n);

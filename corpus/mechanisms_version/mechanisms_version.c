@@ -82,6 +82,10 @@ int main(int argc, char** argv) {
   pool = pm_map(argv[1], sizeof *pool);
   if (!blackout_recovering()) {
     restart();
+    for (unsigned i = 0; i < 2; ++i) {
+      blackout_commit_var(&pool->copy[i].version, sizeof pool->copy[i].version);
+      blackout_commit_range(&pool->copy[i].version, pool->copy[i].word, sizeof pool->copy[i].word);
+    }
     for (uint64_t n = 0; n < operations; ++n) {
       blackout_op_begin("write", n);
       write_record(n + 1);

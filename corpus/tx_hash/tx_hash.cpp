@@ -182,13 +182,13 @@ class Hash {
     tx_add(&pool_->root, sizeof pool_->root);
     pool_->root = map;
 #if BUG == 7
-    // RACE, after the transaction: the hash function of a table that is there already. After a crash in between it is
+    // SEM, after the transaction: the hash function of a table that is there already. After a crash in between it is
     // 0.
     tx_commit();
     setFunction(map);
     pm_persist(map, sizeof *map);
 #elif BUG == 8
-    // RACE, after the transaction and not flushed: the hash function may be lost as long as nothing else in its
+    // SEM, after the transaction and not flushed: the hash function may be lost as long as nothing else in its
     // line is flushed.
     tx_commit();
     setFunction(map);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "model/versions.h"
 
@@ -32,6 +33,16 @@ BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<Com
     for (LineNo line = lineOf(e.addr); addressOf(line) < range.end(); ++line)
       if (baseline.watched().find(line) != Watched::kNone) undefined_[line].push_back({n, maskIn(line, range)});
   }
+}
+
+bool BadReads::isCommit(StoreNo store) {
+  const Trace& trace = index_.trace();
+  const Event& e = trace[index_.stores()[store].event];
+  PmRange bytes{e.addr, bytesOf(e)};
+  const Site* site = trace.siteOf(e);
+  return std::any_of(variables_.begin(), variables_.end(),
+                     [&](const CommitVariable& v) { return v.variable.overlaps(bytes); }) ||
+         (site != nullptr && reads_.guardians().isCommitVariable(site->type) && alternates(bytes));
 }
 
 std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const LeafDetail& detail, LineNo line, std::uint64_t mask,
@@ -73,7 +84,11 @@ bool BadReads::alternates(const PmRange& variable) const {
   LineId id = index_.lineId(line);
   if (id == kNoLine) return false;
   std::uint64_t mask = maskIn(line, variable);
-  std::set<std::uint64_t> values;
+  LineBytes initial = index_.contentOf(id, 0, {});
+  std::uint64_t before = 0;
+  std::memcpy(&before, initial.data() + variable.addr % BLACKOUT_LINE,
+              std::min<std::uint64_t>({variable.size, 8, BLACKOUT_LINE - variable.addr % BLACKOUT_LINE}));
+  std::set<std::uint64_t> values{before};
   std::uint32_t writes = 0;
   std::optional<std::uint64_t> last;
   for (std::uint32_t n = 0; n < index_.history(id).size(); ++n) {
@@ -141,11 +156,11 @@ void BadReads::findDependent() {
       std::map<FieldKey, std::uint64_t> tested;
       for (const Observation& o : detail.observations) {
         if (o.query.kind != QueryKind::Bytes) continue;
-        for (const FieldKey& field : reads_.guardians().guardsOf(o.query.site))
+        for (const auto& [field, why] : reads_.guardians().guardsOf(o.query.site))
           if (auto t = tested.find(field); t != tested.end())
             (*found_)[{o.query.site, field}].insert(t->second);
         if (const FieldKey& field = reads_.guardians().testedBy(o.query.site); !field.empty())
-          tested[field] = valueOf(s, detail, o.query);
+          values_[field].insert(tested[field] = valueOf(s, detail, o.query));
       }
     }
 }
@@ -154,7 +169,7 @@ bool BadReads::dependsOn(std::uint64_t site, const FieldKey& field) {
   if (!reads_.guardians().guardsOf(site).contains(field)) return false;
   if (!found_) findDependent();
   auto values = found_->find({site, field});
-  return values != found_->end() && values->second.size() == 1;
+  return values != found_->end() && values->second.size() == 1 && values_[field].size() > 1;
 }
 
 std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
@@ -217,13 +232,13 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
     }
     if (!inferred) continue;
     if (!registered)
-      for (const FieldKey& field : reads_.guardians().guardsOf(q.site)) {
+      for (const auto& [field, why] : reads_.guardians().guardsOf(q.site)) {
         auto variable = tested.find(field);
         if (variable == tested.end() || !alternates(variable->second) || !dependsOn(q.site, field)) continue;
         std::uint64_t covered = q.mask & ~maskIn(line, variable->second);
         auto found = judge(space, detail, q, variable->second, covered, true);
         if (!found) continue;
-        found->inferred = true;
+        found->because = why;
         add(*found);
         break;
       }

@@ -26,7 +26,8 @@ struct BadRead {
   StoreNo commit = kNoStore;
   StoreNo commitBefore = kNoStore;
   std::optional<EventNo> allocated;  // for memory that was never written
-  bool inferred = false;             // the commit variable is a guardian, not registered
+  std::string because;               // why the commit variable counts, if it is a guardian and not registered
+  bool inferred() const { return !because.empty(); }
 };
 
 class BadReads {
@@ -36,6 +37,9 @@ class BadReads {
 
   // Whether there is anything that a read could break without guardians being asked.
   bool anyRule() const { return !variables_.empty() || !undefined_.empty(); }
+
+  // Whether the store sets a commit variable: one that is registered, or a guardian that is a flag.
+  bool isCommit(StoreNo store);
 
   // Those of one recovery, in the order of its reads. `inferred`: guardians count as commit variables, if what they
   // guard was written after them or before the last but one time that they were set.
@@ -54,7 +58,7 @@ class BadReads {
   std::optional<BadRead> judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
                                std::uint64_t covered, bool strict) const;
   bool alternates(const PmRange& variable) const;
-  // Whether restarts make the read only after a test of the field has found one certain value.
+  // Whether restarts make the read only after a test of the field has found one certain value, and some find another.
   bool dependsOn(std::uint64_t site, const FieldKey& field);
   void findDependent();
   std::uint64_t valueOf(SpaceNo space, const LeafDetail& detail, const Query& q) const;
@@ -67,6 +71,7 @@ class BadReads {
   std::map<LineNo, std::vector<Undefined>> undefined_;
   // By site of a read and field of a test before it: the values that the test had found.
   std::optional<std::map<std::pair<std::uint64_t, FieldKey>, std::set<std::uint64_t>>> found_;
+  std::map<FieldKey, std::set<std::uint64_t>> values_;  // that tests of the field found in any restart
 };
 
 }  // namespace blackout

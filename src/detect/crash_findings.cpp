@@ -206,37 +206,43 @@ class Story {
       }
   }
 
-  // What it is in the words of XFDetector: a semantic bug if the restart trusted data that a commit variable does not
-  // vouch for, if data and such a variable are in the wrong order, or if all that it read of the stores in question was
-  // certain; otherwise a race, and its reader is one of the finding's places.
+  // What it is in the words of XFDetector. A semantic bug, if everything is made durable but in the wrong order (equation
+  // 3), if the restart trusted data that a commit variable does not vouch for, or if all that it read of the stores in
+  // question was certain; otherwise a race, and its reader is one of the finding's places. That a commit variable
+  // itself may be one thing or the other is no race: it is there for that.
   void classify() {
     LeafDetail detail = context_.explorer.detail(cause_.space, cause_.leaf);
-    std::optional<std::size_t> racing;
+    std::optional<std::size_t> racing, involved;
+    auto commit = [&](const std::optional<StoreRef>& ref) {
+      return ref && ref->level == 1 && context_.bad.isCommit(ref->store);
+    };
+    bool firstCommits = commit(cause_.first), secondCommits = commit(cause_.second);
     for (std::size_t i = 0; i < detail.observations.size() && !racing; ++i) {
       const Query& q = detail.observations[i].query;
-      if (context_.reads.races(cause_.space, detail.observations[i]) &&
-          (reads(q, cause_.first) || reads(q, cause_.second)))
-        racing = i;
+      if (!context_.reads.races(cause_.space, detail.observations[i])) continue;
+      bool first = reads(q, cause_.first), second = reads(q, cause_.second);
+      if (!involved && (first || second)) involved = i;
+      if ((first && !firstCommits) || (second && !secondCommits)) racing = i;
     }
-    read_ = cause_.read ? cause_.read : racing;
-    finding_.bugClass = racing ? BugClass::Race : BugClass::Semantic;
-    const Site* second = nullptr;
-    if (cause_.second) second = indexOf(*cause_.second).trace().siteOf(indexOf(*cause_.second).trace()[eventOf(*cause_.second)]);
-    if (cause_.kind == FindingKind::WrongOrder && second != nullptr &&
-        context_.reads.guardians().isCommitVariable(second->type))
-      finding_.bugClass = BugClass::Semantic;
+    read_ = cause_.read ? cause_.read : racing ? racing : involved;
+    bool lost = cause_.kind == FindingKind::MissingFlush || cause_.kind == FindingKind::MissingFence;
+    finding_.bugClass = lost || (racing && cause_.kind != FindingKind::WrongOrder) ? BugClass::Race : BugClass::Semantic;
+    if (lost) return;
     for (const BadRead& b : context_.bad.of(cause_.space, cause_.leaf, true)) {
-      if (b.kind == FindingKind::UninitializedRead) continue;
+      const Query& q = detail.observations[b.read].query;
+      bool own = reads(q, cause_.first) || reads(q, cause_.second) ||
+                 std::any_of(cause_.lost.begin(), cause_.lost.end(), [&](const StoreRef& ref) { return reads(q, ref); });
+      if (b.kind == FindingKind::UninitializedRead || !own) continue;
       finding_.bugClass = BugClass::Semantic;
       auto at = [&](StoreNo s) {
         return shortPlace(indexes_[0]->trace(), indexes_[0]->trace()[indexes_[0]->stores()[s].event].where);
       };
-      bool stale = b.kind == FindingKind::StaleRead;
-      finding_.evidence.push_back(fmt::format(
-          "The restart trusts what was stored at {}, {}.", at(b.writer),
-          b.commit == kNoStore ? std::string("though nothing had been committed")
-          : stale              ? fmt::format("before the last two commits at {} and {}", at(b.commitBefore), at(b.commit))
-                               : fmt::format("which was not sure to be durable at the last commit at {}", at(b.commit))));
+      std::string why = "though nothing had been committed";
+      if (b.kind == FindingKind::StaleRead)
+        why = fmt::format("before the last two commits at {} and {}", at(b.commitBefore), at(b.commit));
+      else if (b.commit != kNoStore)
+        why = fmt::format("which was not sure to be durable at the last commit at {}", at(b.commit));
+      finding_.evidence.push_back(fmt::format("The restart trusts what was stored at {}, {}.", at(b.writer), why));
       break;
     }
   }

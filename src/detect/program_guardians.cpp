@@ -14,7 +14,7 @@ bool decides(Shape shape) { return shape != Shape::Comparison && shape != Shape:
 // Values that are set to make other data valid. A null check is a pointer that publishes.
 bool commits(Shape shape) { return decides(shape) && shape != Shape::NullCheck; }
 
-const std::set<FieldKey> kNoFields;
+const std::map<FieldKey, std::string> kNoFields;
 const FieldKey kNoField;
 
 }  // namespace
@@ -28,16 +28,16 @@ void ProgramGuardians::analyse() {
   Guardians guardians = inferGuardians(bitcode);
   if (guardians.guardians.empty() && !guardians.incomplete.empty()) return;
   known_ = true;
-  std::map<std::uint64_t, Test> tests;                  // by access
-  std::map<std::uint64_t, std::set<FieldKey>> guarded;  // by access
+  std::map<std::uint64_t, FieldKey> tests;                           // by access
+  std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded;  // by access
   for (const Guardian& g : guardians.guardians)
     for (const Guarded& data : g.guarded)
       for (const Guard& guard : data.guards) {
         if (!decides(guard.shape)) continue;
-        tests.try_emplace(accessId(guard.test), Test{g.field, reasonOf(g, data, guard)});
+        tests.try_emplace(accessId(guard.test), g.field);
         if (!commits(guard.shape)) continue;
         commitVariables_.insert(g.field);
-        guarded[accessId(guard.read)].insert(g.field);
+        guarded[accessId(guard.read)].try_emplace(g.field, reasonOf(g, data, guard));
       }
   for (const std::string& program : programs_) {
     auto sites = readSiteTable(program);
@@ -62,18 +62,12 @@ bool ProgramGuardians::tests(std::uint64_t site) {
   return tests_.contains(site);
 }
 
-std::string ProgramGuardians::reason(std::uint64_t site) {
-  analyse();
-  auto t = tests_.find(site);
-  return t == tests_.end() ? std::string() : t->second.reason;
-}
-
 bool ProgramGuardians::isCommitVariable(const FieldKey& field) {
   analyse();
   return commitVariables_.contains(field);
 }
 
-const std::set<FieldKey>& ProgramGuardians::guardsOf(std::uint64_t site) {
+const std::map<FieldKey, std::string>& ProgramGuardians::guardsOf(std::uint64_t site) {
   analyse();
   auto g = guarded_.find(site);
   return g == guarded_.end() ? kNoFields : g->second;
@@ -82,7 +76,7 @@ const std::set<FieldKey>& ProgramGuardians::guardsOf(std::uint64_t site) {
 const FieldKey& ProgramGuardians::testedBy(std::uint64_t site) {
   analyse();
   auto t = tests_.find(site);
-  return t == tests_.end() ? kNoField : t->second.field;
+  return t == tests_.end() ? kNoField : t->second;
 }
 
 }  // namespace blackout

@@ -24,28 +24,22 @@ class ProgramGuardians {
   // The instruction reads a guardian and what it found decides what is trusted: not merely a search or a pointer that
   // is followed. By Site::id.
   bool tests(std::uint64_t site);
-  // "map.cpp:60 tests Bucket.valid before map.cpp:61 reads Bucket.key"; empty: it is no such read.
-  std::string reason(std::uint64_t site);
-
   // The field is set to say whether other data is valid: a flag, a bit, a count, a version, a checksum.
   bool isCommitVariable(const FieldKey& field);
-  // Reads that stand under a test of such a field: of which fields, by Site::id.
-  const std::set<FieldKey>& guardsOf(std::uint64_t site);
+  // The read, by Site::id, stands under a test of such fields; for each why: "map.cpp:60 tests Bucket.valid before
+  // map.cpp:61 reads Bucket.key".
+  const std::map<FieldKey, std::string>& guardsOf(std::uint64_t site);
   // The field that a test reads; empty: it is no test.
   const FieldKey& testedBy(std::uint64_t site);
 
  private:
-  struct Test {
-    FieldKey field;
-    std::string reason;
-  };
   void analyse();
 
   std::vector<std::string> programs_;
   bool analysed_ = false;
   bool known_ = false;
-  std::map<std::uint64_t, Test> tests_;                      // by site
-  std::map<std::uint64_t, std::set<FieldKey>> guarded_;      // by site of the read
+  std::map<std::uint64_t, FieldKey> tests_;                          // by site
+  std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded_;  // by site of the read
   std::set<FieldKey> commitVariables_;
 };
 

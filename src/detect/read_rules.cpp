@@ -69,7 +69,7 @@ class ReadRules {
   Result<void> take(const BadRead& b) {
     if (!wants(options_, b.kind)) return {};
     if (b.writer != kNoStore && blamed_.contains(siteOf(b.writer))) return {};
-    if (b.inferred) {
+    if (b.inferred()) {
       // Data may well outlast the flag that guards it, and where an operation says what is right, that counts.
       if (b.kind != FindingKind::UncommittedRead) return {};
       auto expected = context_.expected.at(b.space);
@@ -153,22 +153,10 @@ class ReadRules {
       f.evidence.push_back(fmt::format("It is so if the power fails after ({}) (event {}), among others: at {}, in {}.",
                                        crash, explorer_.space(b.space).at, counted(group.points.size(), "point"),
                                        counted(group.states, "crash state")));
-    if (b.inferred && read != 0) {
-      std::string reason = context_.reads.guardians().reason(testOf(detail, b));
-      if (!reason.empty()) f.evidence.push_back(fmt::format("The restart trusts it because of that: {}.", reason));
-    }
+    if (b.inferred()) f.evidence.push_back(fmt::format("The restart trusts it because of that: {}.", b.because));
     if (b.allocated) f.evidence.emplace_back("With other bytes in that place the restart says something else.");
     f.crashState = out.state;
     return out;
-  }
-
-  // The site of the test under which the read stands.
-  std::uint64_t testOf(const LeafDetail& detail, const BadRead& b) const {
-    for (std::size_t i = b.read; i-- > 0;) {
-      std::uint64_t site = detail.observations[i].query.site;
-      if (context_.reads.guardians().guardsOf(b.reader).contains(context_.reads.guardians().testedBy(site))) return site;
-    }
-    return 0;
   }
 
   std::optional<EventNo> lastBefore(EventNo at) const {
