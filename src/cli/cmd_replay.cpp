@@ -82,8 +82,8 @@ Result<ExitCode> run(const Options& options) {
                    : "The restart ends well and says something else than it did when this was found.");
     return replayed->sameAnswer ? ExitCode::Findings : ExitCode::Clean;
   }
-  std::string expected =
-      replayed->wasFine() ? "that it ended well, but said or read what it should not" : escapeText(replayed->expected.symptom);
+  std::string expected = replayed->wasFine() ? "that it ended well, but said or read what it should not"
+                                             : escapeText(replayed->expected.symptom);
   switch (replayed->now.judgement) {
     case Judgement::Unknown:
       fmt::print(stderr, "inconclusive: {}\n", escapeText(replayed->now.symptom));
@@ -110,7 +110,8 @@ const Register registered({
         "FILE is one that 'blackout check' wrote. The pools are laid into a private folder as the crash left them, and "
         "the restart runs on them alone; its output is printed. With --gdb it then starts again under the debugger, as "
         "often as you type 'run'.\n\n"
-        "Exit codes: 1 the restart fails or says what the finding is about, 0 it does not, 2 wrong usage or unusable input, 3 nothing can be said.",
+        "Exit codes: 1 the restart fails or says what the finding is about, 0 it does not, 2 wrong usage or unusable "
+        "input, 3 nothing can be said.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->file, "the replay file of a finding");

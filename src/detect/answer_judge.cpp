@@ -4,13 +4,27 @@
 
 namespace blackout {
 
+bool RacingReads::judged(StoreNo store) const {
+  EventNo at = baseline_.index().stores()[store].event;
+  return regions_.contains(at) && (trusted_ == nullptr || !trusted_->inside(at));
+}
+
 bool RacingReads::races(SpaceNo space, const Observation& o) const {
-  if (o.query.kind != QueryKind::Bytes || o.classes < 2) return false;
-  SpaceNo first = space;
-  while (explorer_.space(first).level > 1) first = explorer_.space(first).parent;
+  if (o.query.kind != QueryKind::Bytes || o.classes < 2 || !judged(o.query)) return false;
+  const SpaceInfo* first = &explorer_.space(space);
+  while (first->level > 1) first = &explorer_.space(first->parent);
+  LineNo line = baseline_.watched().line(o.query.subject);
   // From the beginning of the trace on: whoever gave the bytes up does not care which store they are from.
-  std::uint64_t dead = relevance_.irrelevant(baseline_.watched().line(o.query.subject), 0, explorer_.space(first).at);
-  return (o.query.mask & ~dead) != 0;
+  std::uint64_t cared = o.query.mask & ~relevance_.irrelevant(line, 0, first->at);
+  if (cared == 0) return false;
+  const Index& index = baseline_.index();
+  LineId id = index.lineId(line);
+  if (id == kNoLine || explorer_.space(space).level > 1) return true;
+  auto open = index.openStores(id, first->at, 0, index.historyLength(id, first->at));
+  return std::any_of(open.begin(), open.end(), [&](const LineStore& s) {
+    std::uint64_t stored = ((std::uint64_t{1} << s.size) - 1) << s.offset;
+    return (stored & cared) != 0 && judged(s.store);
+  });
 }
 
 bool RacingReads::any(SpaceNo space, LeafNo leaf) {
@@ -20,8 +34,7 @@ bool RacingReads::any(SpaceNo space, LeafNo leaf) {
 }
 
 const Verdict& AnswerJudge::wrongAnswer(ExpectedAnswer::Basis basis) {
-  static const Verdict operation{Judgement::Failed,
-                                 "answers neither as before the operation nor as after it",
+  static const Verdict operation{Judgement::Failed, "answers neither as before the operation nor as after it",
                                  "answer"};
   static const Verdict stretch{Judgement::Failed, "answers neither as with all of it durable nor as with none",
                                "answer"};

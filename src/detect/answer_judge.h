@@ -10,16 +10,29 @@
 #include "detect/expected_answers.h"
 #include "detect/program_guardians.h"
 #include "detect/relevance.h"
+#include "detect/trusted.h"
 
 namespace blackout {
 
 // Reads of a restart that race with the crash (XFDetector, equation 1), as far as they are to be judged.
 class RacingReads {
  public:
-  // All must outlive it.
-  RacingReads(const Explorer& explorer, const Baseline& baseline, ProgramGuardians& guardians)
-      : explorer_(explorer), baseline_(baseline), guardians_(guardians), relevance_(baseline.index()) {}
+  // All must outlive it. `trusted`: code that is not judged; null: none.
+  RacingReads(const Explorer& explorer, const Baseline& baseline, ProgramGuardians& guardians,
+              const Trusted* trusted = nullptr)
+      : explorer_(explorer),
+        baseline_(baseline),
+        guardians_(guardians),
+        trusted_(trusted),
+        relevance_(baseline.index()),
+        regions_(baseline.index().trace()),
+        anyRegion_(explorer.postRegions()) {}
 
+  // Whether the program or its user wants a word about such a read, and about what a store wrote.
+  bool judged(const Query& q) const {
+    return judgedRead(q.flags, anyRegion_) && (trusted_ == nullptr || !trusted_->trustedSite(q.site));
+  }
+  bool judged(StoreNo store) const;
   // Whether what the observation reads may have been stored or not, as far as the crash tells, and somebody cares.
   bool races(SpaceNo space, const Observation& o) const;
   // Whether one of the restart's reads races and is no test of a guardian.
@@ -30,7 +43,10 @@ class RacingReads {
   const Explorer& explorer_;
   const Baseline& baseline_;
   ProgramGuardians& guardians_;
+  const Trusted* trusted_;
   Relevance relevance_;
+  Regions regions_;
+  bool anyRegion_;
 };
 
 class AnswerJudge : public StateJudge {

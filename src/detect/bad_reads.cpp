@@ -103,13 +103,13 @@ bool BadReads::alternates(const PmRange& variable) const {
   return writes >= 2 && values.size() == 2;
 }
 
-// Equation 3: the data is from between the last two commits, and was durable before the last one. `strict`: only what is
-// wrong in whatever order things became durable, for variables that nobody registered.
+// Equation 3: the data is from between the last two commits, and was durable before the last one. `strict`: only what
+// is wrong in whatever order things became durable, for variables that nobody registered.
 //
 // That the data was not sure to be written after the last but one commit is no case of its own: the state in which that
 // commit is lost is looked at too, and there the data is uncommitted.
-std::optional<BadRead> BadReads::judge(SpaceNo space, const LeafDetail& detail, const Query& q,
-                                       const PmRange& variable, std::uint64_t covered, bool strict) const {
+std::optional<BadRead> BadReads::judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
+                                       std::uint64_t covered, bool strict) const {
   LineNo line = baseline_.watched().line(q.subject);
   LineNo variableLine = lineOf(variable.addr);
   std::vector<StoreNo> commits = writesOf(space, detail, variableLine, maskIn(variableLine, variable), 2);
@@ -144,8 +144,8 @@ std::uint64_t BadReads::valueOf(SpaceNo space, const LeafDetail& detail, const Q
   return value;
 }
 
-// The analysis of the code counts more as guarded than what stands under a test: what recovery puts right under it, too.
-// What was run tells the two apart.
+// The analysis of the code counts more as guarded than what stands under a test: what recovery puts right under it,
+// too. What was run tells the two apart.
 void BadReads::findDependent() {
   found_.emplace();
   std::set<LeafNo> passed;
@@ -157,8 +157,7 @@ void BadReads::findDependent() {
       for (const Observation& o : detail.observations) {
         if (o.query.kind != QueryKind::Bytes) continue;
         for (const auto& [field, why] : reads_.guardians().guardsOf(o.query.site))
-          if (auto t = tested.find(field); t != tested.end())
-            (*found_)[{o.query.site, field}].insert(t->second);
+          if (auto t = tested.find(field); t != tested.end()) (*found_)[{o.query.site, field}].insert(t->second);
         if (const FieldKey& field = reads_.guardians().testedBy(o.query.site); !field.empty())
           values_[field].insert(tested[field] = valueOf(s, detail, o.query));
       }
@@ -186,9 +185,10 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
   std::map<FieldKey, PmRange> tested;  // the bytes that a guardian's test has read last
   for (std::size_t i = 0; i < detail.observations.size(); ++i) {
     const Query& q = detail.observations[i].query;
-    if (q.kind != QueryKind::Bytes) continue;
+    if (q.kind != QueryKind::Bytes || !reads_.judged(q)) continue;
     LineNo line = baseline_.watched().line(q.subject);
     auto add = [&](BadRead b) {
+      if (b.writer != kNoStore && !reads_.judged(b.writer)) return;
       b.space = space;
       b.leaf = leaf;
       b.read = i;

@@ -1,5 +1,5 @@
-// Reads of a restart that are wrong by a rule, whatever comes of them: of data that a commit variable does not vouch for
-// (XFDetector, equation 3) and of memory that was allocated and never written. All values are those of one crash
+// Reads of a restart that are wrong by a rule, whatever comes of them: of data that a commit variable does not vouch
+// for (XFDetector, equation 3) and of memory that was allocated and never written. All values are those of one crash
 // state: which store the bytes are from, and which commits had survived.
 #pragma once
 
@@ -18,7 +18,7 @@ struct BadRead {
   FindingKind kind{};  // UncommittedRead, StaleRead or UninitializedRead
   SpaceNo space = 0;
   LeafNo leaf = 0;
-  std::size_t read = 0;  // the observation
+  std::size_t read = 0;      // the observation
   std::uint64_t reader = 0;  // its site
   // The write in question; for memory that was never written none.
   StoreNo writer = kNoStore;

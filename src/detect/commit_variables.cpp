@@ -70,8 +70,9 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace) {
   if (all.size() > 1)
     for (const CommitVariable& v : all)
       if (v.ranges.empty())
-        return bad(v.at, "of several commit variables each needs a range (blackout_commit_range()); without one it "
-                         "covers all persistent memory, and so what the others cover");
+        return bad(v.at,
+                   "of several commit variables each needs a range (blackout_commit_range()); without one it "
+                   "covers all persistent memory, and so what the others cover");
   return all;
 }
 

@@ -19,8 +19,8 @@
 #include "detect/races.h"
 #include "detect/read_rules.h"
 #include "detect/site_places.h"
-#include "explore/launch.h"
 #include "explore/crash_trace.h"
+#include "explore/launch.h"
 #include "findings/numbers.h"
 
 namespace blackout {
@@ -98,10 +98,11 @@ class Check {
 
     CrashTraces traces(explorer, index_);
     OracleJudge oracle(explorer, rules_);
-    ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.whole());
+    ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.neighbouring());
     ProgramGuardians guardians(programs());
-    RacingReads reads(explorer, r_.baseline, guardians);
-    AnswerJudge judge(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
+    RacingReads reads(explorer, r_.baseline, guardians, o_.points.trusted);
+    AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
+    StateJudge& judge = wants(o_.detect, FindingKind::CrossFailureRace) ? static_cast<StateJudge&>(answers) : oracle;
     StateProbe probe(explorer, r_.baseline, r_.runs, traces, judge);
     CauseOptions causeOptions;
     if (whole.judgement == Judgement::Failed) causeOptions.withoutCrash = whole.key;
@@ -134,7 +135,7 @@ class Check {
       StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
       auto races = suspectedRaces(probe, context.reads, causes, options);
       if (!races) return tl::unexpected(races.error());
-      ShowContext doubtful{context.explorer, r_.baseline,  context.traces, doubt,
+      ShowContext doubtful{context.explorer, r_.baseline,   context.traces, doubt,
                            context.expected, context.reads, context.bad,    stacks_};
       for (const Cause& race : *races) {
         auto shown = showRace(doubtful, race);

@@ -206,10 +206,10 @@ class Story {
       }
   }
 
-  // What it is in the words of XFDetector. A semantic bug, if everything is made durable but in the wrong order (equation
-  // 3), if the restart trusted data that a commit variable does not vouch for, or if all that it read of the stores in
-  // question was certain; otherwise a race, and its reader is one of the finding's places. That a commit variable
-  // itself may be one thing or the other is no race: it is there for that.
+  // What it is in the words of XFDetector. A semantic bug, if everything is made durable but in the wrong order
+  // (equation 3), if the restart trusted data that a commit variable does not vouch for, or if all that it read of the
+  // stores in question was certain; otherwise a race, and its reader is one of the finding's places. That a commit
+  // variable itself may be one thing or the other is no race: it is there for that.
   void classify() {
     LeafDetail detail = context_.explorer.detail(cause_.space, cause_.leaf);
     std::optional<std::size_t> racing, involved;
@@ -226,12 +226,14 @@ class Story {
     }
     read_ = cause_.read ? cause_.read : racing ? racing : involved;
     bool lost = cause_.kind == FindingKind::MissingFlush || cause_.kind == FindingKind::MissingFence;
-    finding_.bugClass = lost || (racing && cause_.kind != FindingKind::WrongOrder) ? BugClass::Race : BugClass::Semantic;
+    finding_.bugClass =
+        lost || (racing && cause_.kind != FindingKind::WrongOrder) ? BugClass::Race : BugClass::Semantic;
     if (lost) return;
     for (const BadRead& b : context_.bad.of(cause_.space, cause_.leaf, true)) {
       const Query& q = detail.observations[b.read].query;
-      bool own = reads(q, cause_.first) || reads(q, cause_.second) ||
-                 std::any_of(cause_.lost.begin(), cause_.lost.end(), [&](const StoreRef& ref) { return reads(q, ref); });
+      bool own =
+          reads(q, cause_.first) || reads(q, cause_.second) ||
+          std::any_of(cause_.lost.begin(), cause_.lost.end(), [&](const StoreRef& ref) { return reads(q, ref); });
       if (b.kind == FindingKind::UninitializedRead || !own) continue;
       finding_.bugClass = BugClass::Semantic;
       auto at = [&](StoreNo s) {
@@ -316,10 +318,10 @@ class Story {
   std::string raceVerdict() const {
     std::string what = cause_.first ? subject(*cause_.first, first_) : std::string("what is stored");
     what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
-    return fmt::format(
-        "{} may be lost or not when the power fails at ({}){}: the restarted program then {}.", what,
-        crashPlaces_.empty() ? 0 : crashPlaces_.front(),
-        readPlace_ != 0 ? fmt::format(", and the restart reads it at ({})", readPlace_) : std::string(), symptom_);
+    return fmt::format("{} may be lost or not when the power fails at ({}){}: the restarted program then {}.", what,
+                       crashPlaces_.empty() ? 0 : crashPlaces_.front(),
+                       readPlace_ != 0 ? fmt::format(", and the restart reads it at ({})", readPlace_) : std::string(),
+                       symptom_);
   }
 
   // What it said and what it should have said.
@@ -433,8 +435,8 @@ class Story {
     for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i)
       text += (i == 0 ? "" : i + 1 == places.size() ? " or " : ", ") + places[i];
     if (places.size() > kShown) text += fmt::format(" or {} more", places.size() - kShown);
-    finding_.evidence.push_back(
-        fmt::format("The read{} may see {}.", readPlace_ != 0 ? fmt::format(" at ({})", readPlace_) : std::string(), text));
+    finding_.evidence.push_back(fmt::format(
+        "The read{} may see {}.", readPlace_ != 0 ? fmt::format(" at ({})", readPlace_) : std::string(), text));
   }
 
   std::string crashText() const {

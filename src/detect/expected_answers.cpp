@@ -5,8 +5,8 @@
 
 namespace blackout {
 
-ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool everyPoint)
-    : explorer_(explorer), baseline_(baseline), oracle_(oracle), everyPoint_(everyPoint) {
+ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)
+    : explorer_(explorer), baseline_(baseline), oracle_(oracle), neighbours_(neighbours) {
   findOperations();
   const Outcome* first = nullptr;
   for (SpaceNo s = 0; s < explorer_.spaceCount() && oneAnswer_; ++s)
@@ -61,8 +61,8 @@ Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo
   // What was stored since must be lost: each line as it was then.
   Assignment chosen;
   auto stores = index.stores();
-  auto row = std::lower_bound(stores.begin(), stores.end(), end,
-                              [](const StoreRow& r, EventNo at) { return r.event < at; });
+  auto row =
+      std::lower_bound(stores.begin(), stores.end(), end, [](const StoreRow& r, EventNo at) { return r.event < at; });
   for (; row != stores.end() && row->event < explorer_.space(space).at; ++row) {
     WatchedNo w = baseline_.watched().find(index.lineNo(row->line));
     if (chosen.contains(w)) continue;
@@ -98,7 +98,7 @@ Result<bool> ExpectedAnswers::ofOperation(const Operation& operation, ExpectedAn
   auto last = wholeAt(static_cast<SpaceNo>(after - points.begin()), end);
   if (!last) return tl::unexpected(last.error());
   if (!*first || !*last) return false;
-  expected = {ExpectedAnswer::Basis::Operation, **first, **last, operation.name};
+  expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, operation.name};
   return true;
 }
 
@@ -114,12 +114,15 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
     auto found = ofOperation(*operation, expected);
     if (!found) return tl::unexpected(found.error());
   }
-  if (expected.basis == ExpectedAnswer::Basis::None && everyPoint_) {
+  if (expected.basis == ExpectedAnswer::Basis::None && neighbours_) {
     auto now = wholeAt(space, at);
     if (!now) return tl::unexpected(now.error());
     auto before = space == 0 ? wholeAt(space, 0) : wholeAt(space - 1, explorer_.space(space - 1).at);
     if (!before) return tl::unexpected(before.error());
-    if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, {}};
+    // Where parts are left out on purpose, a crash before them is none that this one can be compared with.
+    auto least = explorer_.leafOf(space, {}, Others::Least);
+    if (!least) return tl::unexpected(least.error());
+    if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
   }
   known_[space] = expected;
   return expected;
@@ -128,9 +131,9 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
 Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome) {
   auto expected = at(space);
   if (!expected) return tl::unexpected(expected.error());
-  return expected->basis == ExpectedAnswer::Basis::None ||
-         sameAnswer(outcome, explorer_.outcome(expected->before)) ||
-         sameAnswer(outcome, explorer_.outcome(expected->after));
+  return expected->basis == ExpectedAnswer::Basis::None || sameAnswer(outcome, explorer_.outcome(expected->before)) ||
+         sameAnswer(outcome, explorer_.outcome(expected->after)) ||
+         sameAnswer(outcome, explorer_.outcome(expected->least));
 }
 
 }  // namespace blackout

@@ -1,5 +1,5 @@
-// What a restart may say. A crash in the middle of an operation must leave what a crash before it would have left, or one
-// after it: so those are restarted too, with everything persisted, and what they say (how they end and what they
+// What a restart may say. A crash in the middle of an operation must leave what a crash before it would have left, or
+// one after it: so those are restarted too, with everything persisted, and what they say (how they end and what they
 // print) are the two legal answers. A difference between these two is what every correct update looks like.
 //
 // Where no operation is marked, or several are under way, the stretch between two ordering points takes its place: all
@@ -25,13 +25,14 @@ struct ExpectedAnswer {
   Basis basis = Basis::None;
   OutcomeNo before = 0;
   OutcomeNo after = 0;
+  OutcomeNo least = 0;    // of a stretch: with nothing but what is guaranteed
   std::string operation;  // its name
 };
 
 class ExpectedAnswers {
  public:
-  // All must outlive it. `everyPoint`: no point that is enough was left out, so neighbouring ones bound a stretch.
-  ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool everyPoint);
+  // All must outlive it. `neighbours`: points have one stretch between them.
+  ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours);
 
   // Whether all recoveries said the same: then nothing depends on what a crash leaves.
   bool oneAnswer() const { return oneAnswer_; }
@@ -55,7 +56,7 @@ class ExpectedAnswers {
   Explorer& explorer_;
   const Baseline& baseline_;
   OracleJudge& oracle_;
-  bool everyPoint_;
+  bool neighbours_;
   bool oneAnswer_ = true;
   std::vector<Operation> operations_;  // outermost ones of all threads, by their begin
   std::map<SpaceNo, ExpectedAnswer> known_;

@@ -163,9 +163,8 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
     std::set<WhereNo> wheres;
     for (const UnusedAdds::Adds& place : places)
       for (const LoggedRange* r : place) wheres.insert(trace[r->at].where);
-    bool always = std::none_of(adds.begin(), adds.end(), [&](const LoggedRange* r) {
-      return r->written && wheres.contains(trace[r->at].where);
-    });
+    bool always = std::none_of(adds.begin(), adds.end(),
+                               [&](const LoggedRange* r) { return r->written && wheres.contains(trace[r->at].where); });
     f = makeFinding(FindingKind::LoggedUnused, unusedVerdict(transactions.size(), always));
     f.counts.of = counts[key];
     f.cost = Cost{0, logged.bytes, std::string(kLoggedByte)};

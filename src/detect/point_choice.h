@@ -23,7 +23,9 @@ struct PointChoice {
   // Calls into trusted objects have one point at most, before them; null: none are trusted. An event that is named as a
   // range of its own is a point even there.
   const Trusted* trusted = nullptr;
-  bool whole() const { return (mode == Enough || mode == All) && !fromOp && !toOp && trusted == nullptr; }
+  // Whether neighbouring points have one ordering point, or call that orders, between them.
+  bool neighbouring() const { return (mode == Enough || mode == All) && !fromOp && !toOp; }
+  bool whole() const { return neighbouring() && trusted == nullptr; }
 };
 
 // "enough", "all", "20" or "100-200,512": what --points takes.

@@ -38,7 +38,7 @@ class ProgramGuardians {
   std::vector<std::string> programs_;
   bool analysed_ = false;
   bool known_ = false;
-  std::map<std::uint64_t, FieldKey> tests_;                          // by site
+  std::map<std::uint64_t, FieldKey> tests_;                           // by site
   std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded_;  // by site of the read
   std::set<FieldKey> commitVariables_;
 };

@@ -1,5 +1,5 @@
-// From reads that break a rule (bad_reads.h) to findings: one per rule, writer and reader, each shown by one crash state
-// that is run again for its places. What is at fault in a failure that was shown is not told a second time.
+// From reads that break a rule (bad_reads.h) to findings: one per rule, writer and reader, each shown by one crash
+// state that is run again for its places. What is at fault in a failure that was shown is not told a second time.
 #pragma once
 
 #include <vector>

@@ -20,25 +20,6 @@ std::uint64_t maskOf(LineNo line, PmAddr begin, PmAddr end) {
 
 }  // namespace
 
-Regions::Regions(const Trace& trace) {
-  bool inside = false;
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    bool begins = kindOf(trace[n]) == EventKind::RoiBegin;
-    bool ends = kindOf(trace[n]) == EventKind::RoiEnd;
-    if ((!begins && !ends) || begins == inside) continue;
-    bounds_.push_back(n);
-    inside = begins;
-    all_ = false;
-  }
-  if (inside) bounds_.push_back(trace.end());
-}
-
-bool Regions::contains(EventNo n) const {
-  if (all_) return true;
-  // Inside if an odd number of bounds lie before it.
-  return (std::lower_bound(bounds_.begin(), bounds_.end(), n) - bounds_.begin()) % 2 == 1;
-}
-
 Relevance::Relevance(const Index& index) : index_(&index) {
   const Trace& trace = index.trace();
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {

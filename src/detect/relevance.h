@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "model/index.h"
+#include "model/interest.h"
 
 namespace blackout {
 
-// The regions of interest of a trace; all of it if it marks none.
-class Regions {
- public:
-  explicit Regions(const Trace& trace);
-  bool contains(EventNo n) const;
-
- private:
-  std::vector<EventNo> bounds_;  // begin, end, begin, end ...
-  bool all_ = true;
-};
+// Of which events a detector may speak.
+using Regions = Interest;
 
 class Relevance {
  public:

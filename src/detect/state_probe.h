@@ -35,8 +35,7 @@ class CrashTraces {
 class StateProbe {
  public:
   // All must outlive it. `runner` is the explorer's own, used while nothing is explored.
-  StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces,
-             StateJudge& judge)
+  StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces, StateJudge& judge)
       : explorer_(explorer), baseline_(baseline), runner_(runner), traces_(traces), judge_(judge) {}
 
   Explorer& explorer() const { return explorer_; }

@@ -326,8 +326,28 @@ Result<void> Trace::checkEvents() {
         if (kindOf(e) == EventKind::Msync && !inAddresses()) return damaged(n, "a sync past any file");
         break;
       case EventGroup::Mark:
-        if ((kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) && (!inTable() || !inAddresses()))
-          return damaged(n, "a range outside any file");
+        switch (kindOf(e)) {
+          case EventKind::Discard:
+          case EventKind::Ignore:
+          case EventKind::CommitVar:
+          case EventKind::TxIgnore:
+            if (!inTable() || !inAddresses()) return damaged(n, "a range outside any file");
+            break;
+          case EventKind::CommitRange:
+          case EventKind::TxAdd:
+          case EventKind::TxRemove: {
+            std::uint64_t words[2];  // the size, and what the range belongs to
+            if (e.value != sizeof words) return damaged(n, "a range without its size");
+            std::memcpy(words, payload(n).data(), sizeof words);
+            bool variable =
+                kindOf(e) != EventKind::CommitRange || (fileOf(words[1]) != 0 && fileOf(words[1]) < files_.size());
+            if (!inTable() || words[0] > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
+              return damaged(n, "a range outside any file");
+            break;
+          }
+          default:
+            break;
+        }
         break;
       case EventGroup::Map:
         if (!inTable()) return damaged(n, "a mapping of no file");

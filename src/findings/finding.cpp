@@ -99,7 +99,7 @@ Finding makeFinding(FindingKind kind, std::string verdict) {
   Finding f;
   f.kind = kind;
   f.severity = rowOf(kind).severity;
-  f.bugClass = f.severity == Severity::Performance                                            ? BugClass::Performance
+  f.bugClass = f.severity == Severity::Performance                                               ? BugClass::Performance
                : kind == FindingKind::CrossFailureRace || kind == FindingKind::UninitializedRead ? BugClass::Race
                : kind == FindingKind::UncommittedRead || kind == FindingKind::StaleRead          ? BugClass::Semantic
                                                                                                  : BugClass::None;

@@ -126,9 +126,9 @@ class TextReport {
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
     if (e.races != 0)
-      item("races:", fmt::format("{} of a store and a restart's read of what may be lost; {} benign",
-                                 counted(e.races, "pair"),
-                                 e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces)));
+      item("races:",
+           fmt::format("{} of a store and a restart's read of what may be lost; {} benign", counted(e.races, "pair"),
+                       e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces)));
     item("strategy:", escapeText(e.strategy));
     for (const std::string& s : e.assumptions) item("assumed:", escapeText(s));
     // What makes the result inconclusive is said there.
@@ -144,7 +144,8 @@ class TextReport {
   void finding(const Finding& f) {
     const FindingKindRow& row = rowOf(f.kind);
     std::string_view sgr = f.severity == Severity::Shown ? "1;31" : f.severity == Severity::Suspected ? "1;35" : "1;34";
-    line(fmt::format("{} {} [{}]{}", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title), row.name,
+    line(fmt::format("{} {} [{}]{}", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title),
+                     row.name,
                      f.bugClass == BugClass::Race       ? " (cross-failure race)"
                      : f.bugClass == BugClass::Semantic ? " (cross-failure semantic bug)"
                                                         : ""));

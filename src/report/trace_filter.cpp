@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 namespace blackout {
@@ -97,7 +98,22 @@ std::optional<PmRange> rangeOf(const Trace& trace, EventNo n) {
       if (kindOf(e) == EventKind::Unmap) return PmRange{e.addr, e.value};
       return PmRange{e.addr, 0};
     case EventGroup::Mark:
-      if (kindOf(e) == EventKind::Discard || kindOf(e) == EventKind::Ignore) return PmRange{e.addr, e.value};
+      switch (kindOf(e)) {
+        case EventKind::Discard:
+        case EventKind::Ignore:
+        case EventKind::CommitVar:
+        case EventKind::TxIgnore:
+          return PmRange{e.addr, e.value};
+        case EventKind::CommitRange:
+        case EventKind::TxAdd:
+        case EventKind::TxRemove: {
+          std::uint64_t size = 0;  // the payload's first word
+          std::memcpy(&size, trace.payload(n).data(), sizeof size);
+          return PmRange{e.addr, size};
+        }
+        default:
+          break;
+      }
       return std::nullopt;
     case EventGroup::None:
     case EventGroup::Fence:

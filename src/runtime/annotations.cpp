@@ -29,13 +29,15 @@ constexpr uintptr_t kPage = 4096;
 
 bool registered[BLACKOUT_MAX_FILES];  // by file number: memory that the program registered
 
-void mark(uint8_t kind, const void* p, size_t size) {
+void mark(uint8_t kind, const char* function, const void* p, size_t size, const void* frame) {
   if (!recording() || quiet()) return;
+  Stack stack;
+  walkCallers(stack, frame);
   Scope scope;
   if (scope.nested) return;
   auto a = reinterpret_cast<uintptr_t>(p);
   forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
-    append(kind, 0, 0, pmAddressOf(r, from), to - from);
+    append(kind, 0, whereOf(librarySite(function), stack), pmAddressOf(r, from), to - from);
   });
 }
 
@@ -201,5 +203,9 @@ BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
   appendBlob(BLACKOUT_EV_OpBegin, 0, argument, name, n);
 }
 BLACKOUT_EXPORT void blackout_op_end(uint64_t result) { plain(BLACKOUT_EV_OpEnd, result); }
-BLACKOUT_EXPORT void blackout_discard(const void* p, size_t size) { mark(BLACKOUT_EV_Discard, p, size); }
-BLACKOUT_EXPORT void blackout_ignore(const void* p, size_t size) { mark(BLACKOUT_EV_Ignore, p, size); }
+BLACKOUT_EXPORT void blackout_discard(const void* p, size_t size) {
+  mark(BLACKOUT_EV_Discard, "blackout_discard", p, size, BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT void blackout_ignore(const void* p, size_t size) {
+  mark(BLACKOUT_EV_Ignore, "blackout_ignore", p, size, BLACKOUT_FRAME());
+}

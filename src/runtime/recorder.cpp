@@ -317,6 +317,12 @@ void walkStack(Stack& stack, const void* hookFrame) {
   stack.hash = hash;
 }
 
+void walkCallers(Stack& stack, const void* frame) {
+  // As if the function had been called by a hook.
+  uintptr_t hook[2] = {reinterpret_cast<uintptr_t>(frame), 0};
+  walkStack(stack, hook);
+}
+
 namespace {
 
 // Raised when a program file goes: another one's sites may come to lie at the same addresses.

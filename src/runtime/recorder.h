@@ -93,6 +93,8 @@ struct Stack {
   uint64_t frames[kMaxFrames];
 };
 void walkStack(Stack& stack, const void* hookFrame);
+// The same for a function of the runtime that is called by its name: its caller is the first.
+void walkCallers(Stack& stack, const void* frame);
 // The number of (site, stack), written to the trace when it is new.
 uint32_t whereOf(blackout_site* site, const Stack& stack);
 

@@ -124,19 +124,24 @@ BLACKOUT_EXPORT void blackout_skip_detection_end(int condition, int stage) {
 
 BLACKOUT_EXPORT void blackout_commit_var(const void* variable, size_t size) {
   if (!recording() || recovering() || size == 0) return;
+  Stack stack;
+  walkCallers(stack, BLACKOUT_FRAME());
   Scope scope;
   if (scope.nested) return;
   uint64_t address;
   if (!pmRange(variable, size, address)) notPm("blackout_commit_var");
-  append(BLACKOUT_EV_CommitVar, 0, 0, address, size);
+  append(BLACKOUT_EV_CommitVar, 0, whereOf(librarySite("blackout_commit_var"), stack), address, size);
 }
 
 BLACKOUT_EXPORT void blackout_commit_range(const void* variable, const void* p, size_t size) {
   if (!recording() || recovering() || size == 0) return;
+  Stack stack;
+  walkCallers(stack, BLACKOUT_FRAME());
   Scope scope;
   if (scope.nested) return;
   uint64_t of, address;
   if (!pmRange(variable, 1, of) || !pmRange(p, size, address)) notPm("blackout_commit_range");
   uint64_t payload[2] = {size, of};
-  appendBlob(BLACKOUT_EV_CommitRange, 0, address, payload, sizeof payload);
+  appendBlob(BLACKOUT_EV_CommitRange, 0, address, payload, sizeof payload,
+             whereOf(librarySite("blackout_commit_range"), stack));
 }

@@ -55,8 +55,9 @@ TEST(CrossFailure, HalfOfAStretchIsSuspected) {
   EXPECT_EQ(f.severity, Severity::Suspected);
   EXPECT_EQ(f.bugClass, BugClass::Race);
   ASSERT_TRUE(f.crashState);
-  EXPECT_TRUE(says(f, "after a crash with nothing durable that was stored since the last ordering point it prints "
-                      "\"0 0\", after one with all of it durable \"1 1\""));
+  EXPECT_TRUE(says(f,
+                   "after a crash with nothing durable that was stored since the last ordering point it prints "
+                   "\"0 0\", after one with all of it durable \"1 1\""));
 }
 
 TEST(CrossFailure, OneStoreThatSwitchesIsNoFinding) {
@@ -145,7 +146,8 @@ TEST(CrossFailure, NoRunIsMadeForARace) {
   check(telling, both, options, false, "", &judged);
   // One more to show it, with its places.
   EXPECT_LE(judged, plain + 8);
-  EXPECT_EQ(check(silent, both).exploration.runs, check(telling, [](FakeMemory& m) { return both(m), exited(); }).exploration.runs);
+  EXPECT_EQ(check(silent, both).exploration.runs,
+            check(telling, [](FakeMemory& m) { return both(m), exited(); }).exploration.runs);
 }
 
 TEST(CrossFailure, IgnoredBytesDoNotRace) {
@@ -218,15 +220,17 @@ TEST(CommitVariables, OverlapsAndStrangersAreErrors) {
   auto range = [&](JudgedProgram& p, std::uint64_t of, std::uint64_t offset, std::uint64_t size) {
     p.writer.blob(EventKind::CommitRange, 1, p.at(offset), payload(size, p.at(of)));
   };
-  EXPECT_EQ(errorOf([&](JudgedProgram& p) { variable(p, 0), range(p, 0, 64, 8), range(p, 0, 64, 8), range(p, 0, 72, 8); }),
-            "");
+  EXPECT_EQ(
+      errorOf([&](JudgedProgram& p) { variable(p, 0), range(p, 0, 64, 8), range(p, 0, 64, 8), range(p, 0, 72, 8); }),
+      "");
   EXPECT_NE(errorOf([&](JudgedProgram& p) {
               variable(p, 0), variable(p, 8), range(p, 0, 64, 16), range(p, 8, 72, 8);
             }).find("overlaps"),
             std::string::npos);
   EXPECT_NE(errorOf([&](JudgedProgram& p) { range(p, 0, 64, 8); }).find("has not registered"), std::string::npos);
-  EXPECT_NE(errorOf([&](JudgedProgram& p) { variable(p, 0), variable(p, 8), range(p, 0, 64, 8); }).find("needs a range"),
-            std::string::npos);
+  EXPECT_NE(
+      errorOf([&](JudgedProgram& p) { variable(p, 0), variable(p, 8), range(p, 0, 64, 8); }).find("needs a range"),
+      std::string::npos);
 }
 
 // Figure 10: consistent between two commits; stale once the variable was set twice without the data.

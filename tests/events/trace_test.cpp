@@ -163,6 +163,13 @@ TEST(Trace, EachBrokenRuleIsNamed) {
       {"content outside its file",
        [](auto& w, FileNo f) { w.blob(EventKind::FileData, 0, pmAddr(f, 4090), "0123456789"); }},
       {"a range outside any file", [](auto& w, FileNo) { w.event(EventKind::Discard, 1, 5, 5); }},
+      {"a range outside any file", [](auto& w, FileNo) { w.event(EventKind::CommitVar, 1, 5, 5); }},
+      {"a range outside any file", [](auto& w, FileNo f) { w.event(EventKind::TxIgnore, 1, pmAddr(f + 1, 0), 5); }},
+      {"a range without its size", [](auto& w, FileNo f) { w.blob(EventKind::TxAdd, 1, pmAddr(f, 0), "short"); }},
+      {"a range outside any file",
+       [](auto& w, FileNo f) { w.blob(EventKind::TxRemove, 1, pmAddr(f, 0), std::string(16, '\xff')); }},
+      {"a range outside any file",  // by no variable
+       [](auto& w, FileNo f) { w.blob(EventKind::CommitRange, 1, pmAddr(f, 0), std::string(16, '\0')); }},
       {"without its address", [](auto& w, FileNo f) { w.blob(EventKind::Map, 1, pmAddr(f, 0), "short"); }},
       {"a site's record", [](auto& w, FileNo) { w.blob(EventKind::Site, 0, 1, "short"); }},
       {"a place's record", [](auto& w, FileNo) { w.blob(EventKind::Where, 0, 1, "short"); }},

@@ -20,8 +20,8 @@
 // CHECK-NEXT: skip-detection-begin{{$}}
 // CHECK-NEXT: skip-detection-end{{$}}
 // CHECK-NEXT: skip-detection-end{{$}}
-// CHECK-NEXT: commit-var    1:0x40 8 bytes{{$}}
-// CHECK-NEXT: commit-range  1:0x80 128 bytes by 1:0x40{{$}}
+// CHECK-NEXT: commit-var    1:0x40 8 bytes blackout_commit_var
+// CHECK-NEXT: commit-range  1:0x80 128 bytes by 1:0x40 blackout_commit_range
 // CHECK-NEXT: complete{{$}}
 // CHECK-NEXT: complete{{$}}
 // CHECK-NEXT: roi-end{{$}}
