@@ -1,6 +1,7 @@
 #include "detect/answer_judge.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace blackout {
 
@@ -27,12 +28,6 @@ bool RacingReads::races(SpaceNo space, const Observation& o) const {
   });
 }
 
-bool RacingReads::any(SpaceNo space, LeafNo leaf) {
-  LeafDetail detail = explorer_.detail(space, leaf);
-  return std::any_of(detail.observations.begin(), detail.observations.end(),
-                     [&](const Observation& o) { return races(space, o) && !guardians_.tests(o.query.site); });
-}
-
 const Verdict& AnswerJudge::wrongAnswer(ExpectedAnswer::Basis basis) {
   static const Verdict operation{Judgement::Failed, "answers neither as before the operation nor as after it",
                                  "answer"};
@@ -55,18 +50,52 @@ bool AnswerJudge::minds(SpaceNo space, const Outcome& outcome) {
   return shown == (wanted_ == Wanted::Shown);
 }
 
+std::optional<std::size_t> AnswerJudge::findCulprit(SpaceNo space, LeafNo leaf) {
+  LeafDetail detail = explorer_.detail(space, leaf);
+  constexpr unsigned kMostTries = 64;  // states; almost all are known
+  unsigned tries = 0;
+  for (std::size_t i = 0; i < detail.observations.size(); ++i) {
+    const Observation& o = detail.observations[i];
+    if (!reads_.racesUnawares(space, o)) continue;
+    UncertainLine line = explorer_.line(space, o.query.subject);
+    std::uint32_t now = detail.example.at(o.query.subject);
+    auto differs = [&](std::uint32_t v) {
+      for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {
+        auto byte = static_cast<unsigned>(std::countr_zero(left));
+        if (line.versions[v].bytes[byte] != line.versions[now].bytes[byte]) return true;
+      }
+      return false;
+    };
+    for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
+      if (!differs(v)) continue;
+      if (++tries > kMostTries) return std::nullopt;
+      Assignment other = detail.example;
+      other[o.query.subject] = v;
+      auto instead = explorer_.leafOf(space, other);
+      if (!instead) return std::nullopt;
+      if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;
+      Outcome outcome = explorer_.outcome(explorer_.outcomeNo(*instead));
+      if (auto allowed = expected_.allows(space, outcome); allowed && *allowed) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> AnswerJudge::culprit(SpaceNo space, LeafNo leaf) {
+  auto [it, fresh] = culprits_.try_emplace({space, leaf});
+  if (fresh) {
+    // A copy: to know what is expected may take another run.
+    Outcome outcome = explorer_.outcome(explorer_.outcomeNo(leaf));
+    if (minds(space, outcome)) it->second = findCulprit(space, leaf);
+  }
+  return it->second;
+}
+
 const Verdict& AnswerJudge::verdict(SpaceNo space, LeafNo leaf) {
   static const Verdict fine;
   const Verdict& plain = oracle_.verdict(space, leaf);
   if (plain.judgement != Judgement::Fine) return wanted_ == Wanted::Shown ? plain : fine;
-  if (expected_.oneAnswer()) return fine;
-  auto [it, fresh] = wrong_.try_emplace({space, leaf}, false);
-  if (fresh) {
-    // A copy: to know what is expected may take another run.
-    Outcome outcome = explorer_.outcome(explorer_.outcomeNo(leaf));
-    it->second = minds(space, outcome) && reads_.any(space, leaf);
-  }
-  return it->second ? wrongAnswer(basisOf(space)) : fine;
+  return !expected_.oneAnswer() && culprit(space, leaf) ? wrongAnswer(basisOf(space)) : fine;
 }
 
 Verdict AnswerJudge::verdict(SpaceNo space, const Outcome& outcome) {

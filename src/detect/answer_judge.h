@@ -1,10 +1,11 @@
-// Restarts that end well and yet say what they should not (expected_answers.h). Such an answer counts only if the
-// restart read bytes that the crash may have lost and that are no test made on purpose: a recovery that says "rolled
-// back" after it found a log to be valid is what a correct program does.
+// Restarts that end well and yet say what they should not (expected_answers.h). Such an answer counts only if it comes of
+// a read of bytes that the crash may have lost: with other bytes there, which the crash may have left as well, the answer
+// would be right. And that read must be no test made on purpose: a recovery that says "rolled back" after it found a log
+// to be valid is what a correct program does.
 #pragma once
 
 #include <map>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "detect/expected_answers.h"
@@ -35,8 +36,8 @@ class RacingReads {
   bool judged(StoreNo store) const;
   // Whether what the observation reads may have been stored or not, as far as the crash tells, and somebody cares.
   bool races(SpaceNo space, const Observation& o) const;
-  // Whether one of the restart's reads races and is no test of a guardian.
-  bool any(SpaceNo space, LeafNo leaf);
+  // The same, and it is no test of a guardian.
+  bool racesUnawares(SpaceNo space, const Observation& o) { return races(space, o) && !guardians_.tests(o.query.site); }
   ProgramGuardians& guardians() const { return guardians_; }
 
  private:
@@ -56,12 +57,14 @@ class AnswerJudge : public StateJudge {
     Suspected,  // only answers that are wrong for a stretch between two ordering points
   };
   // All must outlive it.
-  AnswerJudge(Wanted wanted, const Explorer& explorer, OracleJudge& oracle, ExpectedAnswers& expected,
+  AnswerJudge(Wanted wanted, Explorer& explorer, OracleJudge& oracle, ExpectedAnswers& expected,
               RacingReads& reads)
       : wanted_(wanted), explorer_(explorer), oracle_(oracle), expected_(expected), reads_(reads) {}
 
   const Verdict& verdict(SpaceNo space, LeafNo leaf) override;
   Verdict verdict(SpaceNo space, const Outcome& outcome) override;
+  // The read that a wrong answer comes of: the number of the observation.
+  std::optional<std::size_t> culprit(SpaceNo space, LeafNo leaf);
   // The verdict on an answer that is not allowed.
   static const Verdict& wrongAnswer(ExpectedAnswer::Basis basis);
 
@@ -70,12 +73,14 @@ class AnswerJudge : public StateJudge {
   bool minds(SpaceNo space, const Outcome& outcome);
   ExpectedAnswer::Basis basisOf(SpaceNo space);
 
+  std::optional<std::size_t> findCulprit(SpaceNo space, LeafNo leaf);
+
   Wanted wanted_;
-  const Explorer& explorer_;
+  Explorer& explorer_;
   OracleJudge& oracle_;
   ExpectedAnswers& expected_;
   RacingReads& reads_;
-  std::map<std::pair<SpaceNo, LeafNo>, bool> wrong_;
+  std::map<std::pair<SpaceNo, LeafNo>, std::optional<std::size_t>> culprits_;
 };
 
 }  // namespace blackout

@@ -121,6 +121,10 @@ class Check {
       if (auto ok = add(std::move(*shown)); !ok) return tl::unexpected(ok.error());
     }
     if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
+    if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
+      out_.notes.emplace_back(
+          "No operation is marked, so what restarts say was compared with what they say with all or none durable of what "
+          "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
@@ -133,7 +137,7 @@ class Check {
     if (wants(o_.detect, FindingKind::CrossFailureRace)) {
       AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
       StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
-      auto races = suspectedRaces(probe, context.reads, causes, options);
+      auto races = suspectedRaces(probe, doubt, causes, options);
       if (!races) return tl::unexpected(races.error());
       ShowContext doubtful{context.explorer, r_.baseline,   context.traces, doubt,
                            context.expected, context.reads, context.bad,    stacks_};

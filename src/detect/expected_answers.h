@@ -36,6 +36,8 @@ class ExpectedAnswers {
 
   // Whether all recoveries said the same: then nothing depends on what a crash leaves.
   bool oneAnswer() const { return oneAnswer_; }
+  // Whether the program said what its operations or transactions are.
+  bool marked() const { return !operations_.empty(); }
 
   // What a restart after this crash may say. A crash in a recovery belongs to the operation that the first one cut.
   Result<ExpectedAnswer> at(SpaceNo space);

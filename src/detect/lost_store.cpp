@@ -65,8 +65,9 @@ LostStore whyLost(const Index& index, StoreNo store, EventNo relied) {
     }
     if (!flushes(e, line)) continue;
     if (n < relied) return {FindingKind::MissingFence, n};
-    // A flush for the sake of another store, or of a later operation, only happens to cover this one.
-    if (again || (operation && n > operation->end)) break;
+    // A flush of a later operation, or where none is marked for the sake of another store, only happens to cover this
+    // one.
+    if (operation ? n > operation->end : again) break;
     return {FindingKind::WrongOrder, n};
   }
   return {FindingKind::MissingFlush, std::nullopt};

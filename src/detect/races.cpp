@@ -11,7 +11,7 @@ namespace {
 
 class Races {
  public:
-  Races(StateProbe& probe, RacingReads& reads) : probe_(probe), reads_(reads), explorer_(probe.explorer()) {}
+  Races(StateProbe& probe, AnswerJudge& judge) : probe_(probe), judge_(judge), explorer_(probe.explorer()) {}
 
   Result<std::vector<Cause>> run(const std::vector<Cause>& shown, const CauseOptions& options) {
     auto causes = findCauses(probe_, options);
@@ -41,39 +41,29 @@ class Races {
     return siteKey(trace, trace[(*indexes)[ref.level - 1]->stores()[ref.store].event]);
   }
 
-  bool judged(SpaceNo space, const Observation& o) {
-    return reads_.races(space, o) && !reads_.guardians().tests(o.query.site);
-  }
-
-  // Names writer and reader. The store that was found to be lost and the read that met it, or where nothing is lost the
-  // first read that races and the last store that it may see.
+  // Names writer and reader: the read without which the answer would be right, and the store to its bytes that is lost,
+  // or where nothing is lost the last one that it may see.
   bool settle(Cause& c) {
-    LeafDetail detail = explorer_.detail(c.space, c.leaf);
-    if (!c.read || !judged(c.space, detail.observations[*c.read])) {
-      auto racing = std::find_if(detail.observations.begin(), detail.observations.end(),
-                                 [&](const Observation& o) { return judged(c.space, o); });
-      if (racing == detail.observations.end()) return false;
-      c.read = static_cast<std::size_t>(racing - detail.observations.begin());
-      c.first.reset();
-    }
-    if (c.first && std::find(c.lost.begin(), c.lost.end(), *c.first) != c.lost.end()) return true;
+    c.read = judge_.culprit(c.space, c.leaf);
+    if (!c.read) return false;
     std::vector<StoreRef> from = explorer_.mayReadFrom(c.space, c.leaf, *c.read);
     std::erase_if(from, [](const StoreRef& ref) { return ref.store == kNoStore; });
     if (from.empty()) return false;
-    c.first = from.back();
+    auto lost = std::find_first_of(from.begin(), from.end(), c.lost.begin(), c.lost.end());
+    c.first = lost != from.end() ? *lost : from.back();
     return true;
   }
 
   StateProbe& probe_;
-  RacingReads& reads_;
+  AnswerJudge& judge_;
   Explorer& explorer_;
 };
 
 }  // namespace
 
-Result<std::vector<Cause>> suspectedRaces(StateProbe& probe, RacingReads& reads, const std::vector<Cause>& causes,
+Result<std::vector<Cause>> suspectedRaces(StateProbe& probe, AnswerJudge& judge, const std::vector<Cause>& causes,
                                           const CauseOptions& options) {
-  return Races(probe, reads).run(causes, options);
+  return Races(probe, judge).run(causes, options);
 }
 
 }  // namespace blackout

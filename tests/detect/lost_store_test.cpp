@@ -64,6 +64,19 @@ TEST(LostStore, AFlushOfALaterOperationIsNotItsOwn) {
   }
 }
 
+// Another store to the line in between makes no difference: its own operation flushes it, too late.
+TEST(LostStore, AFlushAfterAnotherStoreOfTheSameOperationIsItsOwn) {
+  JudgedProgram p;
+  p.opBegin(1);
+  EventNo s = p.store(1, 0, 1, 8);
+  EventNo t = p.store(1, 64, 1, 8);
+  p.store(1, 8, 1, 8);
+  p.clwb(1, 0);
+  p.sfence(1);
+  p.opEnd(1);
+  EXPECT_EQ(why(p, s, t), "wrong-order");
+}
+
 TEST(LostStore, AFlushAfterTheBytesWereReplacedIsForTheNewOnes) {
   JudgedProgram p;
   EventNo s = p.store(1, 0, 1, 8);

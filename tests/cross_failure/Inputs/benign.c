@@ -1,6 +1,7 @@
 /* Races that are meant: what the restart reads may be lost or not, and all is well. By KIND:
  * 1 a flag, and recovery says in its own words what it found; 2 a counter that recovery counts again after it printed
- * nothing of it; 3 one store that switches from old to new; 4 a record with a checksum. */
+ * nothing of it; 3 one store that switches from old to new; 4 a record with a checksum; 5 as 1, and beside it a counter
+ * that is never flushed, which the restart reads and forgets. */
 #include "pool.h"
 
 struct pool {
@@ -19,8 +20,11 @@ static uint64_t checksum(const struct record* r) { return (r->number * 31 + r->w
 #endif
 
 static void one(uint64_t i) {
-#if KIND == 1
+#if KIND == 1 || KIND == 5
   l->old = l->data;
+#if KIND == 5
+  l->counter++;
+#endif
   persist(&l->old);
   SET(l->flag, 1);
   persist(&l->flag);
@@ -51,7 +55,11 @@ static void operations(void) {
 }
 
 static void restart(void) {
-#if KIND == 1
+#if KIND == 1 || KIND == 5
+#if KIND == 5
+  static volatile uint64_t forgotten;
+  forgotten = l->counter;
+#endif
   if (l->flag) {
     printf("rolled back\n");
     l->data = l->old;
