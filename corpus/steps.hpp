@@ -15,6 +15,20 @@ struct Step {
   std::uint64_t value;  // of a put: differs from that of every other step
 };
 
+// The first steps are puts of these keys, and removes of those that are negative; more are puts of new keys.
+template <std::size_t N>
+std::vector<Step> stepsOf(const int (&keys)[N], std::uint64_t operations) {
+  std::vector<Step> steps;
+  for (std::uint64_t i = 0; i < operations; ++i) {
+    const int key = i < N ? keys[i] : int(100 + i);
+    if (key > 0)
+      steps.push_back({Step::Put, std::uint64_t(key), 1000 + i});
+    else
+      steps.push_back({Step::Remove, std::uint64_t(-key), 0});
+  }
+  return steps;
+}
+
 using Contents = std::map<std::uint64_t, std::uint64_t>;
 
 inline void apply(const Step& step, Contents& contents) {

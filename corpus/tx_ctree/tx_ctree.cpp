@@ -232,26 +232,14 @@ class CTree {
   Map* map_ = nullptr;
 };
 
-// Negative: a remove of the key.
+// See stepsOf().
 constexpr int kSteps[] = {5, 14, 5, 9, -10, 5, -9, -5, -14};
-
-std::vector<Step> workload(uint64_t operations) {
-  std::vector<Step> steps;
-  for (uint64_t i = 0; i < operations; ++i) {
-    const int key = i < std::size(kSteps) ? kSteps[i] : int(100 + i);
-    if (key > 0)
-      steps.push_back({Step::Put, uint64_t(key), 1000 + i});
-    else
-      steps.push_back({Step::Remove, uint64_t(-key), 0});
-  }
-  return steps;
-}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) pm_die("usage: tx_ctree POOL [OPERATIONS]");
-  const std::vector<Step> steps = workload(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::size(kSteps));
+  const std::vector<Step> steps = stepsOf(kSteps, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::size(kSteps));
   CTree tree;
   auto setup = [&] { tree.open(argv[1]); };
   auto operations = [&] {

@@ -335,26 +335,14 @@ class RBTree {
   Map* map_ = nullptr;
 };
 
-// Negative: a remove of the key.
+// See stepsOf().
 constexpr int kSteps[] = {15, 21, 25, 12, 19, 3, 2, -18, 2, 7, 10, 14, -7, -2, -25, -12, -21, -10, -19, -15, -3, -14};
-
-std::vector<Step> workload(uint64_t operations) {
-  std::vector<Step> steps;
-  for (uint64_t i = 0; i < operations; ++i) {
-    const int key = i < std::size(kSteps) ? kSteps[i] : int(100 + i);
-    if (key > 0)
-      steps.push_back({Step::Put, uint64_t(key), 1000 + i});
-    else
-      steps.push_back({Step::Remove, uint64_t(-key), 0});
-  }
-  return steps;
-}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) pm_die("usage: tx_rbtree POOL [OPERATIONS]");
-  const std::vector<Step> steps = workload(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::size(kSteps));
+  const std::vector<Step> steps = stepsOf(kSteps, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : std::size(kSteps));
   RBTree tree;
   auto setup = [&] { tree.open(argv[1]); };
   auto operations = [&] {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "detect/state_probe.h"
+
 namespace blackout {
 
 bool RacingReads::judged(StoreNo store) const {
@@ -22,10 +24,8 @@ bool RacingReads::races(SpaceNo space, const Observation& o) const {
   LineId id = index.lineId(line);
   if (id == kNoLine || explorer_.space(space).level > 1) return true;
   auto open = index.openStores(id, first->at, 0, index.historyLength(id, first->at));
-  return std::any_of(open.begin(), open.end(), [&](const LineStore& s) {
-    std::uint64_t stored = ((std::uint64_t{1} << s.size) - 1) << s.offset;
-    return (stored & cared) != 0 && judged(s.store);
-  });
+  return std::any_of(open.begin(), open.end(),
+                     [&](const LineStore& s) { return (maskOf(index, s.store) & cared) != 0 && judged(s.store); });
 }
 
 const Verdict& AnswerJudge::wrongAnswer(ExpectedAnswer::Basis basis) {

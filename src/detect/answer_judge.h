@@ -1,7 +1,7 @@
-// Restarts that end well and yet say what they should not (expected_answers.h). Such an answer counts only if it comes of
-// a read of bytes that the crash may have lost: with other bytes there, which the crash may have left as well, the answer
-// would be right. And that read must be no test made on purpose: a recovery that says "rolled back" after it found a log
-// to be valid is what a correct program does.
+// Restarts that end well and yet say what they should not (expected_answers.h). Such an answer counts only if it comes
+// of a read of bytes that the crash may have lost: with other bytes there, which the crash may have left as well, the
+// answer would be right. And that read must be no test made on purpose: a recovery that says "rolled back" after it
+// found a log to be valid is what a correct program does.
 #pragma once
 
 #include <map>
@@ -57,8 +57,7 @@ class AnswerJudge : public StateJudge {
     Suspected,  // only answers that are wrong for a stretch between two ordering points
   };
   // All must outlive it.
-  AnswerJudge(Wanted wanted, Explorer& explorer, OracleJudge& oracle, ExpectedAnswers& expected,
-              RacingReads& reads)
+  AnswerJudge(Wanted wanted, Explorer& explorer, OracleJudge& oracle, ExpectedAnswers& expected, RacingReads& reads)
       : wanted_(wanted), explorer_(explorer), oracle_(oracle), expected_(expected), reads_(reads) {}
 
   const Verdict& verdict(SpaceNo space, LeafNo leaf) override;

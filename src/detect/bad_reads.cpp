@@ -4,19 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "detect/state_probe.h"
 #include "model/versions.h"
 
 namespace blackout {
-
-namespace {
-
-// Bytes of a line in the range, as a mask.
-std::uint64_t maskIn(LineNo line, const PmRange& r) {
-  CommitVariable one{{}, 0, {r}};
-  return one.covers(line);
-}
-
-}  // namespace
 
 BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<CommitVariable> variables,
                    RacingReads& reads)
@@ -58,9 +49,8 @@ std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const LeafDetail& detail,
     version = explorer_.line(space, w).versions[chosen->second].version;
   for (std::uint32_t n = length; n-- > 0 && found.size() < most;) {
     if (version && !version->contains(n)) continue;
-    LineStore s = index_.lineStore(id, n);
-    std::uint64_t stored = ((std::uint64_t{1} << s.size) - 1) << s.offset;
-    if ((stored & mask) != 0) found.push_back(s.store);
+    StoreNo store = index_.history(id)[n];
+    if ((maskOf(index_, store) & mask) != 0) found.push_back(store);
   }
   return found;
 }
@@ -92,9 +82,8 @@ bool BadReads::alternates(const PmRange& variable) const {
   std::uint32_t writes = 0;
   std::optional<std::uint64_t> last;
   for (std::uint32_t n = 0; n < index_.history(id).size(); ++n) {
+    if ((maskOf(index_, index_.history(id)[n]) & mask) == 0) continue;
     LineStore s = index_.lineStore(id, n);
-    std::uint64_t stored = ((std::uint64_t{1} << s.size) - 1) << s.offset;
-    if ((stored & mask) == 0) continue;
     if (last == s.value[0]) return false;
     last = s.value[0];
     values.insert(s.value[0]);

@@ -76,6 +76,13 @@ NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n) {
   return place;
 }
 
+std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at) {
+  std::optional<EventNo> last;
+  for (EventNo n = 0; n < at && n < trace.end(); n = trace.next(n))
+    if (trace[n].where != 0) last = n;
+  return last;
+}
+
 AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e) {
   AffectedBytes out;
   FileNo f = fileOf(addr);

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Executions {
 
 // The place of an event, with what it does even where the site is unknown.
 NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n);
+
+// The last event before `at` that has a place: where a crash is shown.
+std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at);
 
 AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e);
 

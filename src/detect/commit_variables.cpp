@@ -11,7 +11,12 @@ namespace blackout {
 
 namespace {
 
-// Bytes of the line in the range, as a mask.
+std::string rangeText(const PmRange& r) {
+  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.addr), offsetOf(r.addr) + r.size, fileOf(r.addr));
+}
+
+}  // namespace
+
 std::uint64_t maskIn(LineNo line, const PmRange& r) {
   PmAddr begin = addressOf(line), end = begin + BLACKOUT_LINE;
   PmAddr from = std::max(begin, r.addr), to = std::min(end, r.end());
@@ -19,12 +24,6 @@ std::uint64_t maskIn(LineNo line, const PmRange& r) {
   std::uint64_t size = to - from;
   return (size == BLACKOUT_LINE ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1) << (from - begin);
 }
-
-std::string rangeText(const PmRange& r) {
-  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.addr), offsetOf(r.addr) + r.size, fileOf(r.addr));
-}
-
-}  // namespace
 
 std::uint64_t CommitVariable::covers(LineNo line) const {
   std::uint64_t mask = ranges.empty() ? ~std::uint64_t{0} : 0;

@@ -17,6 +17,9 @@ struct PmRange {
   auto operator<=>(const PmRange&) const = default;
 };
 
+// Bytes of a line in the range, as a mask.
+std::uint64_t maskIn(LineNo line, const PmRange& range);
+
 struct CommitVariable {
   PmRange variable;
   EventNo at = 0;               // registered here

@@ -123,7 +123,8 @@ class Check {
     if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
-          "No operation is marked, so what restarts say was compared with what they say with all or none durable of what "
+          "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
+          "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();

@@ -144,15 +144,6 @@ class Story {
     return finding_.places.size();
   }
 
-  // The last event before the crash that has a place.
-  std::optional<EventNo> lastBefore(unsigned level, EventNo at) const {
-    const Trace& trace = indexes_[level - 1]->trace();
-    std::optional<EventNo> last;
-    for (EventNo n = 0; n < at && n < trace.end(); n = trace.next(n))
-      if (trace[n].where != 0) last = n;
-    return last;
-  }
-
   void places() {
     bool atomic = cause_.kind == FindingKind::NotAtomic;
     if (cause_.first)
@@ -176,7 +167,7 @@ class Story {
     }
     std::reverse(crashes.begin(), crashes.end());
     for (auto [level, at] : crashes) {
-      std::optional<EventNo> last = lastBefore(level, at);
+      std::optional<EventNo> last = lastPlaceBefore(indexes_[level - 1]->trace(), at);
       crashPlaces_.push_back(last ? addPlace("the power fails after this", level, *last, true) : 0);
     }
     if (read_ && runTrace_ && *read_ < run_.queries.size() && run_.queries[*read_].where != 0) {

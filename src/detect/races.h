@@ -10,8 +10,8 @@
 namespace blackout {
 
 // One per pair of writer and reader. `first` is the writer, `read` the reader. Pairs whose writer is at fault in a
-// failure that was shown (`causes`) are left out: that is the same mistake. `probe` judges by `judge`, which wants what is
-// suspected.
+// failure that was shown (`causes`) are left out: that is the same mistake. `probe` judges by `judge`, which wants what
+// is suspected.
 Result<std::vector<Cause>> suspectedRaces(StateProbe& probe, AnswerJudge& judge, const std::vector<Cause>& causes,
                                           const CauseOptions& options);
 

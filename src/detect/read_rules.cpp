@@ -139,7 +139,8 @@ class ReadRules {
     if (b.commit != kNoStore) commit = place("committed last here", index_.stores()[b.commit].event);
     if (b.commitBefore != kNoStore)
       before = place("the commit before that", index_.stores()[b.commitBefore].event, b.kind != FindingKind::StaleRead);
-    if (auto last = lastBefore(explorer_.space(b.space).at)) crash = place("the power fails after this", *last, true);
+    if (auto last = lastPlaceBefore(trace_, explorer_.space(b.space).at))
+      crash = place("the power fails after this", *last, true);
     if (b.read < run.queries.size() && run.queries[b.read].where != 0 && !run.tracePath.empty())
       if (auto trace = Trace::open(run.tracePath)) {
         NumberedPlace p = placeOf(*trace, "the restart reads it here", run.queries[b.read].where);
@@ -157,13 +158,6 @@ class ReadRules {
     if (b.allocated) f.evidence.emplace_back("With other bytes in that place the restart says something else.");
     f.crashState = out.state;
     return out;
-  }
-
-  std::optional<EventNo> lastBefore(EventNo at) const {
-    std::optional<EventNo> last;
-    for (EventNo n = 0; n < at && n < trace_.end(); n = trace_.next(n))
-      if (trace_[n].where != 0) last = n;
-    return last;
   }
 
   static std::string verdict(const BadRead& b, std::size_t written, std::size_t commit, std::size_t before,
