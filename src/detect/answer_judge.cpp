@@ -17,15 +17,18 @@ bool RacingReads::races(SpaceNo space, const Observation& o) const {
   const SpaceInfo* first = &explorer_.space(space);
   while (first->level > 1) first = &explorer_.space(first->parent);
   LineNo line = baseline_.watched().line(o.query.subject);
-  // From the beginning of the trace on: whoever gave the bytes up does not care which store they are from.
-  std::uint64_t cared = o.query.mask & ~relevance_.irrelevant(line, 0, first->at);
-  if (cared == 0) return false;
+  std::uint64_t cared = o.query.mask;
+  // Registered, it is read whatever a crash left of it.
+  for (const CommitVariable& v : variables_) cared &= ~maskIn(line, v.variable);
   const Index& index = baseline_.index();
   LineId id = index.lineId(line);
-  if (id == kNoLine || explorer_.space(space).level > 1) return true;
+  if (id == kNoLine || explorer_.space(space).level > 1) return cared != 0;
   auto open = index.openStores(id, first->at, 0, index.historyLength(id, first->at));
-  return std::any_of(open.begin(), open.end(),
-                     [&](const LineStore& s) { return (maskOf(index, s.store) & cared) != 0 && judged(s.store); });
+  return std::any_of(open.begin(), open.end(), [&](const LineStore& s) {
+    EventNo stored = index.stores()[s.store].event;
+    std::uint64_t matters = maskOf(index, s.store) & cared & ~relevance_.irrelevant(line, stored, first->at);
+    return matters != 0 && judged(s.store);
+  });
 }
 
 const Verdict& AnswerJudge::wrongAnswer(ExpectedAnswer::Basis basis) {
@@ -41,9 +44,9 @@ ExpectedAnswer::Basis AnswerJudge::basisOf(SpaceNo space) {
   return expected ? expected->basis : ExpectedAnswer::Basis::None;
 }
 
-bool AnswerJudge::minds(SpaceNo space, const Outcome& outcome) {
+bool AnswerJudge::minds(SpaceNo space, const Outcome& outcome, bool stored) {
   if (expected_.oneAnswer()) return false;
-  auto allowed = expected_.allows(space, outcome);
+  auto allowed = expected_.allows(space, outcome, stored);
   if (!allowed || *allowed) return false;
   // Without guardians nobody knows which reads are tests, and so no answer shows anything.
   bool shown = basisOf(space) == ExpectedAnswer::Basis::Operation && reads_.guardians().known();
@@ -75,7 +78,8 @@ std::optional<std::size_t> AnswerJudge::findCulprit(SpaceNo space, LeafNo leaf) 
       if (!instead) return std::nullopt;
       if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;
       Outcome outcome = explorer_.outcome(explorer_.outcomeNo(*instead));
-      if (auto allowed = expected_.allows(space, outcome); allowed && *allowed) return i;
+      bool stored = (explorer_.used(*instead) & kStored) != 0;
+      if (auto allowed = expected_.allows(space, outcome, stored); allowed && *allowed) return i;
     }
   }
   return std::nullopt;
@@ -86,7 +90,7 @@ std::optional<std::size_t> AnswerJudge::culprit(SpaceNo space, LeafNo leaf) {
   if (fresh) {
     // A copy: to know what is expected may take another run.
     Outcome outcome = explorer_.outcome(explorer_.outcomeNo(leaf));
-    if (minds(space, outcome)) it->second = findCulprit(space, leaf);
+    if (minds(space, outcome, (explorer_.used(leaf) & kStored) != 0)) it->second = findCulprit(space, leaf);
   }
   return it->second;
 }
@@ -101,7 +105,8 @@ const Verdict& AnswerJudge::verdict(SpaceNo space, LeafNo leaf) {
 Verdict AnswerJudge::verdict(SpaceNo space, const Outcome& outcome) {
   Verdict plain = oracle_.verdict(space, outcome);
   if (plain.judgement != Judgement::Fine) return wanted_ == Wanted::Shown ? plain : Verdict();
-  return minds(space, outcome) ? wrongAnswer(basisOf(space)) : plain;
+  // Whether it stored is not known: what it says more is taken for its own words.
+  return minds(space, outcome, true) ? wrongAnswer(basisOf(space)) : plain;
 }
 
 }  // namespace blackout

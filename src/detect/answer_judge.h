@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "detect/commit_variables.h"
 #include "detect/expected_answers.h"
 #include "detect/program_guardians.h"
 #include "detect/relevance.h"
@@ -18,12 +19,14 @@ namespace blackout {
 // Reads of a restart that race with the crash (XFDetector, equation 1), as far as they are to be judged.
 class RacingReads {
  public:
-  // All must outlive it. `trusted`: code that is not judged; null: none.
+  // All must outlive it. `variables`: registered ones, whose reads are no races; `trusted`: code that is not judged;
+  // null: none.
   RacingReads(const Explorer& explorer, const Baseline& baseline, ProgramGuardians& guardians,
-              const Trusted* trusted = nullptr)
+              const std::vector<CommitVariable>& variables, const Trusted* trusted)
       : explorer_(explorer),
         baseline_(baseline),
         guardians_(guardians),
+        variables_(variables),
         trusted_(trusted),
         relevance_(baseline.index()),
         regions_(baseline.index().trace()),
@@ -44,6 +47,7 @@ class RacingReads {
   const Explorer& explorer_;
   const Baseline& baseline_;
   ProgramGuardians& guardians_;
+  const std::vector<CommitVariable>& variables_;
   const Trusted* trusted_;
   Relevance relevance_;
   Regions regions_;
@@ -69,7 +73,7 @@ class AnswerJudge : public StateJudge {
 
  private:
   // Whether this judge minds the answer, whatever led to it.
-  bool minds(SpaceNo space, const Outcome& outcome);
+  bool minds(SpaceNo space, const Outcome& outcome, bool stored);
   ExpectedAnswer::Basis basisOf(SpaceNo space);
 
   std::optional<std::size_t> findCulprit(SpaceNo space, LeafNo leaf);

@@ -19,10 +19,10 @@ BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<Com
   const Trace& trace = index_.trace();
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (kindOf(e) != EventKind::Discard) continue;
+    if (kindOf(e) != EventKind::Discard || e.len == BLACKOUT_DISCARD_CLEAN) continue;
     PmRange range{e.addr, e.value};
     for (LineNo line = lineOf(e.addr); addressOf(line) < range.end(); ++line)
-      if (baseline.watched().find(line) != Watched::kNone) undefined_[line].push_back({n, maskIn(line, range)});
+      if (baseline.watched().find(line) != Watched::kNone) undefined_[line].push_back({n, maskIn(line, range), e.len == 0});
   }
 }
 
@@ -55,6 +55,15 @@ std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const LeafDetail& detail,
   return found;
 }
 
+std::vector<StoreNo> BadReads::commitsOf(SpaceNo space, const LeafDetail& detail, const PmRange& variable) const {
+  std::vector<StoreNo> all;
+  for (LineNo line = lineOf(variable.addr); addressOf(line) < variable.end(); ++line)
+    for (StoreNo s : writesOf(space, detail, line, maskIn(line, variable), 2)) all.push_back(s);
+  std::sort(all.rbegin(), all.rend());
+  if (all.size() > 2) all.resize(2);
+  return all;
+}
+
 bool BadReads::before(StoreNo a, StoreNo b) const {
   auto stores = index_.stores();
   if (a >= b) return false;
@@ -72,7 +81,7 @@ bool BadReads::before(StoreNo a, StoreNo b) const {
 bool BadReads::alternates(const PmRange& variable) const {
   LineNo line = lineOf(variable.addr);
   LineId id = index_.lineId(line);
-  if (id == kNoLine) return false;
+  if (id == kNoLine || lineOf(variable.end() - 1) != line) return false;
   std::uint64_t mask = maskIn(line, variable);
   LineBytes initial = index_.contentOf(id, 0, {});
   std::uint64_t before = 0;
@@ -100,8 +109,7 @@ bool BadReads::alternates(const PmRange& variable) const {
 std::optional<BadRead> BadReads::judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
                                        std::uint64_t covered, bool strict) const {
   LineNo line = baseline_.watched().line(q.subject);
-  LineNo variableLine = lineOf(variable.addr);
-  std::vector<StoreNo> commits = writesOf(space, detail, variableLine, maskIn(variableLine, variable), 2);
+  std::vector<StoreNo> commits = commitsOf(space, detail, variable);
   for (std::uint64_t left = covered; left != 0; left &= left - 1) {
     std::vector<StoreNo> from = writesOf(space, detail, line, left & -left, 1);
     if (from.empty()) continue;
@@ -157,7 +165,7 @@ bool BadReads::dependsOn(std::uint64_t site, const FieldKey& field) {
   if (!reads_.guardians().guardsOf(site).contains(field)) return false;
   if (!found_) findDependent();
   auto values = found_->find({site, field});
-  return values != found_->end() && values->second.size() == 1 && values_[field].size() > 1;
+  return values != found_->end() && values->second.size() < values_[field].size();
 }
 
 std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
@@ -192,10 +200,11 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
       auto found = judge(space, detail, q, v.variable, covered, false);
       // What was stored before the variable was known is from before its time.
       if (!found || index_.stores()[found->writer].event < v.at) continue;
+      // Set-up comes before the first commit, and what it writes is not meant unless it is named.
+      if (found->commit == kNoStore && v.ranges.empty()) continue;
       // Without a range a variable covers everything. But what lasts from one commit to the next is no mistake unless
-      // the restart trusts it because of that variable, so where that is known, stale data counts only there.
-      if (found->kind == FindingKind::StaleRead && v.ranges.empty() && reads_.guardians().known() &&
-          !dependsOn(q.site, fieldOf(found->commit)))
+      // the restart trusts it because of that variable, so stale data counts only where that is known.
+      if (found->kind == FindingKind::StaleRead && v.ranges.empty() && !dependsOn(q.site, fieldOf(found->commit)))
         continue;
       add(*found);
     }
@@ -206,7 +215,10 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
         if (u.at >= at) break;
         for (std::uint64_t left = u.mask & q.mask; left != 0; left &= left - 1) {
           std::uint64_t byte = left & -left;
-          std::vector<StoreNo> from = writesOf(space, detail, line, byte, 1);
+          open &= ~byte;
+          if (!u.undefined) continue;
+          // A store that may be lost makes it a race.
+          std::vector<StoreNo> from = writesOf(space, LeafDetail(), line, byte, 1);
           if (!from.empty() && index_.stores()[from.front()].event > u.at) continue;
           open |= byte;
           last = u.at;

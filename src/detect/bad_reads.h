@@ -49,16 +49,19 @@ class BadReads {
   struct Undefined {  // bytes that were allocated or given up
     EventNo at;
     std::uint64_t mask;
+    bool undefined;  // false: from here on it counts again
   };
   // The two last writes of some bytes of a line that the leaf's version of it holds, the last one first.
   std::vector<StoreNo> writesOf(SpaceNo space, const LeafDetail& detail, LineNo line, std::uint64_t mask,
                                 std::size_t most) const;
   // Whether `a` is sure to survive if `b` does.
   bool before(StoreNo a, StoreNo b) const;
+  // The two last writes of a variable, wherever it lies.
+  std::vector<StoreNo> commitsOf(SpaceNo space, const LeafDetail& detail, const PmRange& variable) const;
   std::optional<BadRead> judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
                                std::uint64_t covered, bool strict) const;
   bool alternates(const PmRange& variable) const;
-  // Whether restarts make the read only after a test of the field has found one certain value, and some find another.
+  // Whether restarts make the read after a test of the field has found some values, and not after others.
   bool dependsOn(std::uint64_t site, const FieldKey& field);
   void findDependent();
   std::uint64_t valueOf(SpaceNo space, const LeafDetail& detail, const Query& q) const;

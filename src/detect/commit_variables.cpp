@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "detect/site_places.h"
-
 namespace blackout {
 
 namespace {
@@ -31,20 +29,28 @@ std::uint64_t CommitVariable::covers(LineNo line) const {
   return mask & ~maskIn(line, variable);
 }
 
-Result<std::vector<CommitVariable>> commitVariables(const Trace& trace) {
+Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
+                                                    const std::function<std::string(EventNo)>& place) {
   std::vector<CommitVariable> all;
   auto find = [&](PmAddr addr) {
     return std::find_if(all.begin(), all.end(), [&](const CommitVariable& v) { return v.variable.addr == addr; });
   };
   auto bad = [&](EventNo n, std::string what) {
-    std::string place = shortPlace(trace, trace[n].where);
-    return fail(fmt::format("{}: {}", place.empty() ? std::string("commit variables") : place, what));
+    std::string at = place(n);
+    return fail(fmt::format("{}: {}", at.empty() ? std::string("commit variables") : at, what));
   };
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::CommitVar) {
+      PmRange variable{e.addr, e.value};
+      auto same = std::find_if(all.begin(), all.end(),
+                               [&](const CommitVariable& v) { return v.variable.overlaps(variable); });
       // Registered at every start, it is still one.
-      if (find(e.addr) == all.end()) all.push_back({{e.addr, e.value}, n, {}});
+      if (same == all.end())
+        all.push_back({variable, n, {}});
+      else if (same->variable != variable)
+        return bad(n, fmt::format("the commit variable {} overlaps another one, {}", rangeText(variable),
+                                  rangeText(same->variable)));
     } else if (kindOf(e) == EventKind::CommitRange) {
       std::string_view payload = trace.payload(n);
       if (payload.size() < 16) return bad(n, "a damaged commit range");

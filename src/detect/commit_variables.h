@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "events/trace.h"
@@ -28,8 +30,9 @@ struct CommitVariable {
   std::uint64_t covers(LineNo line) const;
 };
 
-// In the order of their registration. An error that says where: ranges of two variables overlap (equation 2), a range
-// of a variable that is none, several variables of which one covers everything.
-Result<std::vector<CommitVariable>> commitVariables(const Trace& trace);
+// In the order of their registration. An error that says where (`place` of the event): variables or ranges overlap
+// (equation 2), a range of a variable that is none, several variables of which one covers everything.
+Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
+                                                    const std::function<std::string(EventNo)>& place);
 
 }  // namespace blackout

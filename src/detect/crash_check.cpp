@@ -61,6 +61,15 @@ std::string divergenceText(const Divergence& d, const Watched& watched) {
                      d.outcome ? "in another" : nextText(d.now, watched), cureOf(d.usedBefore | d.usedNow));
 }
 
+// The commit variables, or an error with the place where one is registered wrongly.
+Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
+  return commitVariables(trace, [&](EventNo n) -> std::string {
+    for (const Frame& f : stacks.at(trace, trace[n].where))
+      if (!f.file.empty()) return fmt::format("{}:{}", f.file, f.line);
+    return {};
+  });
+}
+
 class Check {
  public:
   Check(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks)
@@ -72,7 +81,7 @@ class Check {
   }
 
   Result<CrashCheck> run() {
-    auto variables = commitVariables(index_.trace());
+    auto variables = registered(index_.trace(), stacks_);
     if (!variables) return tl::unexpected(variables.error());
     auto intact = restartIntact(r_.end, r_.ends, stacks_);
     if (!intact) return tl::unexpected(intact.error());
@@ -100,7 +109,7 @@ class Check {
     OracleJudge oracle(explorer, rules_);
     ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.neighbouring());
     ProgramGuardians guardians(programs());
-    RacingReads reads(explorer, r_.baseline, guardians, o_.points.trusted);
+    RacingReads reads(explorer, r_.baseline, guardians, *variables, o_.points.trusted);
     AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
     StateJudge& judge = wants(o_.detect, FindingKind::CrossFailureRace) ? static_cast<StateJudge&>(answers) : oracle;
     StateProbe probe(explorer, r_.baseline, r_.runs, traces, judge);
@@ -113,7 +122,7 @@ class Check {
       causeOptions.interrupt = o_.interrupt;
     auto causes = findCauses(probe, causeOptions);
     if (!causes) return tl::unexpected(causes.error());
-    BadReads bad(explorer, r_.baseline, std::move(*variables), reads);
+    BadReads bad(explorer, r_.baseline, *variables, reads);
     ShowContext context{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_};
     for (const Cause& cause : *causes) {
       auto shown = showCause(context, cause);
@@ -135,8 +144,8 @@ class Check {
   // What is wrong by a rule, though no restart shows it.
   Result<void> suspicions(const ShowContext& context, const std::vector<Cause>& causes, OracleJudge& oracle,
                           const CauseOptions& options) {
+    AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
     if (wants(o_.detect, FindingKind::CrossFailureRace)) {
-      AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
       StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
       auto races = suspectedRaces(probe, doubt, causes, options);
       if (!races) return tl::unexpected(races.error());
@@ -148,7 +157,7 @@ class Check {
         if (auto ok = add(std::move(*shown)); !ok) return ok;
       }
     }
-    auto broken = judgeReads(context, r_.runs, causes, o_.detect);
+    auto broken = judgeReads(context, doubt, r_.runs, causes, o_.detect);
     if (!broken) return tl::unexpected(broken.error());
     for (ShownFinding& f : *broken)
       if (auto ok = add(std::move(f)); !ok) return ok;
@@ -389,6 +398,8 @@ Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions&
 }
 
 Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks) {
+  // Before any process is started.
+  if (auto ok = registered(recording.trace(), stacks); !ok) return tl::unexpected(ok.error());
   auto points = choosePoints(recording, options.points);
   if (!points) return tl::unexpected(points.error());
   Watched watched = Watched::of(recording);

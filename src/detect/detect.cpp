@@ -54,7 +54,7 @@ DetectOptions::DetectOptions() {
 Result<DetectOptions> parseDetectOptions(std::span<const std::string> words) {
   DetectOptions options;
   for (std::string_view word : words) {
-    if (word == "all" || word == "none") {
+    if (word == "all" || word == "none" || word == "-all") {
       options.enabled.assign(options.enabled.size(), word == "all");
       continue;
     }

@@ -8,6 +8,7 @@ namespace blackout {
 ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)
     : explorer_(explorer), baseline_(baseline), oracle_(oracle), neighbours_(neighbours) {
   findOperations();
+  if (operations_.empty()) findTransactions();
   const Outcome* first = nullptr;
   for (SpaceNo s = 0; s < explorer_.spaceCount() && oneAnswer_; ++s)
     for (LeafNo leaf : explorer_.space(s).leaves) {
@@ -20,40 +21,80 @@ ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, O
 
 void ExpectedAnswers::findOperations() {
   const Trace& trace = baseline_.index().trace();
+  std::map<ThreadNo, std::vector<std::size_t>> open;  // innermost last
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) == EventKind::OpBegin) {
+      open[e.thread].push_back(operations_.size());
+      operations_.push_back({n, kNever, std::string(trace.payload(n)), {e.thread, 0}});
+    } else if (kindOf(e) == EventKind::OpEnd && !open[e.thread].empty()) {
+      operations_[open[e.thread].back()].end = n;
+      open[e.thread].pop_back();
+    }
+  }
+}
+
+// A transaction is all or nothing too, and one inside another is part of it.
+void ExpectedAnswers::findTransactions() {
+  const Trace& trace = baseline_.index().trace();
   struct Open {
     unsigned depth = 0;
     std::size_t operation = 0;
   };
-  auto find = [&](EventKind begin, EventKind end) {
-    std::map<ThreadNo, Open> open;
-    for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-      const Event& e = trace[n];
-      if (kindOf(e) == begin) {
-        Open& o = open[e.thread];
-        if (o.depth++ != 0) continue;
-        o.operation = operations_.size();
-        bool named = begin == EventKind::OpBegin;
-        operations_.push_back({n, kNever, named ? std::string(trace.payload(n)) : std::string("the transaction")});
-      } else if (kindOf(e) == end) {
-        Open& o = open[e.thread];
-        if (o.depth > 0 && --o.depth == 0) operations_[o.operation].end = n;
-      }
+  std::map<Owner, Open> open;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) != EventKind::TxBegin && kindOf(e) != EventKind::TxEnd) continue;
+    Owner owner{e.addr == 0 ? e.thread : ThreadNo{0}, e.addr};
+    Open& o = open[owner];
+    if (kindOf(e) == EventKind::TxBegin) {
+      if (o.depth++ != 0) continue;
+      o.operation = operations_.size();
+      operations_.push_back({n, kNever, "the transaction", owner});
+    } else if (o.depth > 0 && --o.depth == 0) {
+      operations_[o.operation].end = n;
     }
-  };
-  find(EventKind::OpBegin, EventKind::OpEnd);
-  // A transaction is all or nothing too.
-  if (operations_.empty()) find(EventKind::TxBegin, EventKind::TxEnd);
+  }
 }
 
-const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at, bool& several) const {
+const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at) const {
   const Operation* found = nullptr;
   for (const Operation& o : operations_) {
     if (o.begin >= at) break;
     if (o.end < at) continue;
-    several |= found != nullptr;
+    if (found != nullptr && found->owner != o.owner) return nullptr;
     found = &o;
   }
   return found;
+}
+
+bool ExpectedAnswers::alone(const Operation& operation) const {
+  for (const Operation& o : operations_)
+    if (o.owner != operation.owner && o.begin < operation.end && operation.begin < o.end) return false;
+  const Trace& trace = baseline_.index().trace();
+  auto stores = baseline_.index().stores();
+  auto row = std::lower_bound(stores.begin(), stores.end(), operation.begin,
+                              [](const StoreRow& r, EventNo at) { return r.event < at; });
+  for (; row != stores.end() && row->event < operation.end; ++row)
+    if (operation.owner.first != 0 && trace[row->event].thread != operation.owner.first) return false;
+  return true;
+}
+
+// Whether all that a crash there may lose was stored by one thread. What several did has no common all or nothing.
+bool ExpectedAnswers::ofOneThread(SpaceNo space) const {
+  const Index& index = baseline_.index();
+  EventNo at = explorer_.space(space).at;
+  std::optional<ThreadNo> thread;
+  for (WatchedNo w : explorer_.uncertain(space)) {
+    LineId id = index.lineId(baseline_.watched().line(w));
+    if (id == kNoLine) continue;
+    for (const LineStore& s : index.openStores(id, at, 0, index.historyLength(id, at))) {
+      ThreadNo by = index.trace()[index.stores()[s.store].event].thread;
+      if (thread && *thread != by) return false;
+      thread = by;
+    }
+  }
+  return true;
 }
 
 Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo end) {
@@ -103,18 +144,17 @@ Result<bool> ExpectedAnswers::ofOperation(const Operation& operation, ExpectedAn
 }
 
 Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
-  while (explorer_.space(space).level > 1) space = explorer_.space(space).parent;
+  if (explorer_.space(space).level > 1) return ExpectedAnswer();
   auto [known, fresh] = known_.try_emplace(space);
   if (!fresh) return known->second;
   ExpectedAnswer expected;
   EventNo at = explorer_.space(space).at;
-  bool several = false;
-  const Operation* operation = underWay(at, several);
-  if (operation != nullptr && !several) {
+  const Operation* operation = underWay(at);
+  if (operation != nullptr && alone(*operation)) {
     auto found = ofOperation(*operation, expected);
     if (!found) return tl::unexpected(found.error());
   }
-  if (expected.basis == ExpectedAnswer::Basis::None && neighbours_) {
+  if (expected.basis == ExpectedAnswer::Basis::None && neighbours_ && ofOneThread(space)) {
     auto now = wholeAt(space, at);
     if (!now) return tl::unexpected(now.error());
     auto before = space == 0 ? wholeAt(space, 0) : wholeAt(space - 1, explorer_.space(space - 1).at);
@@ -122,18 +162,22 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
     // Where parts are left out on purpose, a crash before them is none that this one can be compared with.
     auto least = explorer_.leafOf(space, {}, Others::Least);
     if (!least) return tl::unexpected(least.error());
-    if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
+    if (*now && *before)
+      expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
   }
   known_[space] = expected;
   return expected;
 }
 
-Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome) {
+Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome, bool stored) {
   auto expected = at(space);
   if (!expected) return tl::unexpected(expected.error());
-  return expected->basis == ExpectedAnswer::Basis::None || sameAnswer(outcome, explorer_.outcome(expected->before)) ||
-         sameAnswer(outcome, explorer_.outcome(expected->after)) ||
-         sameAnswer(outcome, explorer_.outcome(expected->least));
+  if (expected->basis == ExpectedAnswer::Basis::None) return true;
+  for (OutcomeNo legal : {expected->before, expected->after, expected->least}) {
+    const Outcome& right = explorer_.outcome(legal);
+    if (sameAnswer(outcome, right) || (stored && saysMore(outcome, right))) return true;
+  }
+  return false;
 }
 
 }  // namespace blackout

@@ -2,7 +2,14 @@
 // one after it: so those are restarted too, with everything persisted, and what they say (how they end and what they
 // print) are the two legal answers. A difference between these two is what every correct update looks like.
 //
-// Where no operation is marked, or several are under way, the stretch between two ordering points takes its place: all
+// An operation is the innermost one that is under way, or a transaction that a library announces. If it overlaps others,
+// any mixture of them is right, so nothing is said. Nor is anything said of a crash in a restart: what that had done by
+// itself is no part of the operation that the first crash cut.
+//
+// Recovery may say in words what it did. So lines that an answer has more than a legal one do not make it wrong, if the
+// restart stored anything.
+//
+// Where no operation is marked, the stretch between two ordering points takes its place: all
 // of what was stored in it, or none. That is a guess, so whatever departs from it is only suspected.
 #pragma once
 
@@ -39,18 +46,27 @@ class ExpectedAnswers {
   // Whether the program said what its operations or transactions are.
   bool marked() const { return !operations_.empty(); }
 
-  // What a restart after this crash may say. A crash in a recovery belongs to the operation that the first one cut.
+  // What a restart after this crash may say.
   Result<ExpectedAnswer> at(SpaceNo space);
-  Result<bool> allows(SpaceNo space, const Outcome& outcome);
+  // `stored`: the restart stored to persistent memory.
+  Result<bool> allows(SpaceNo space, const Outcome& outcome, bool stored);
 
  private:
+  // Threads, or 0, and the number of a transaction that is several threads'.
+  using Owner = std::pair<ThreadNo, std::uint64_t>;
   struct Operation {
     EventNo begin = 0;
     EventNo end = kNever;
     std::string name;
+    Owner owner;
   };
   void findOperations();
-  const Operation* underWay(EventNo at, bool& several) const;
+  void findTransactions();
+  // The innermost operation at this point; null: none, or several that have nothing to do with each other.
+  const Operation* underWay(EventNo at) const;
+  // Whether nobody else did anything in the meantime.
+  bool alone(const Operation& operation) const;
+  bool ofOneThread(SpaceNo space) const;
   Result<bool> ofOperation(const Operation& operation, ExpectedAnswer& expected);
   // The outcome with everything persisted that was stored before `end`; none: no explored crash has that.
   Result<std::optional<OutcomeNo>> wholeAt(SpaceNo space, EventNo end);

@@ -122,6 +122,24 @@ bool sameAnswer(const Outcome& a, const Outcome& b) {
   return a.ending == b.ending && a.text == b.text && a.output == b.output;
 }
 
+bool saysMore(const Outcome& answer, const Outcome& than) {
+  if (answer.ending != than.ending || answer.text != than.text) return false;
+  auto next = [](std::string_view& rest) {
+    std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return line;
+  };
+  std::string_view all = answer.output, wanted = than.output;
+  while (!wanted.empty()) {
+    std::string_view line = next(wanted);
+    bool found = false;
+    while (!all.empty() && !found) found = next(all) == line;
+    if (!found) return false;
+  }
+  return true;
+}
+
 Verdict judge(const Outcome& outcome, const OracleRules& rules) {
   switch (outcome.ending) {
     case Ending::TimedOut:

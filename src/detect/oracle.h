@@ -31,6 +31,9 @@ struct Verdict {
 // count, all but one are failures, and where they don't, they may be any.
 bool sameAnswer(const Outcome& a, const Outcome& b);
 
+// Whether an answer is another one with lines more, anywhere.
+bool saysMore(const Outcome& answer, const Outcome& than);
+
 Verdict judge(const Outcome& outcome, const OracleRules& rules);
 
 }  // namespace blackout

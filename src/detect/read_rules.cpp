@@ -15,8 +15,9 @@ namespace {
 
 class ReadRules {
  public:
-  ReadRules(const ShowContext& context, Runner& runner, const DetectOptions& options)
+  ReadRules(const ShowContext& context, AnswerJudge& doubt, Runner& runner, const DetectOptions& options)
       : context_(context),
+        doubt_(doubt),
         explorer_(context.explorer),
         index_(context.baseline.index()),
         trace_(index_.trace()),
@@ -33,7 +34,8 @@ class ReadRules {
     for (SpaceNo s = 0; s < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
       for (LeafNo leaf : explorer_.space(s).leaves) {
         if (context_.judge.verdict(s, leaf).judgement != Judgement::Fine) continue;
-        for (BadRead& b : context_.bad.of(s, leaf, inferred))
+        bool doubtful = inferred && doubt_.verdict(s, leaf).judgement != Judgement::Fine;
+        for (BadRead& b : context_.bad.of(s, leaf, doubtful))
           if (auto ok = take(b); !ok) return tl::unexpected(ok.error());
       }
     std::vector<ShownFinding> out;
@@ -69,13 +71,6 @@ class ReadRules {
   Result<void> take(const BadRead& b) {
     if (!wants(options_, b.kind)) return {};
     if (b.writer != kNoStore && blamed_.contains(siteOf(b.writer))) return {};
-    if (b.inferred()) {
-      // Data may well outlast the flag that guards it, and where an operation says what is right, that counts.
-      if (b.kind != FindingKind::UncommittedRead) return {};
-      auto expected = context_.expected.at(b.space);
-      if (!expected) return tl::unexpected(expected.error());
-      if (expected->basis == ExpectedAnswer::Basis::Operation) return {};
-    }
     Key key{b.kind, b.allocated ? std::string() : functionOf(eventOf(b.writer)), b.allocated ? b.reader : 0,
             b.commit == kNoStore ? 0 : eventOf(b.commit).addr};
     if (harmless_.contains(key)) return {};
@@ -179,6 +174,7 @@ class ReadRules {
   static constexpr unsigned kTries = 8;  // crash states in which other bytes are tried
 
   const ShowContext& context_;
+  AnswerJudge& doubt_;
   Explorer& explorer_;
   const Index& index_;
   const Trace& trace_;
@@ -192,9 +188,9 @@ class ReadRules {
 
 }  // namespace
 
-Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, Runner& runner,
+Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, AnswerJudge& doubt, Runner& runner,
                                              const std::vector<Cause>& shown, const DetectOptions& options) {
-  return ReadRules(context, runner, options).run(shown);
+  return ReadRules(context, doubt, runner, options).run(shown);
 }
 
 }  // namespace blackout

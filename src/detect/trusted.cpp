@@ -159,7 +159,9 @@ Result<void> Trusted::choose(const std::vector<std::string>& patterns) {
     bool any = false;
     for (std::size_t i = 0; i < loaded.size(); ++i) {
       const std::string& path = loaded[i];
-      if (pattern.empty() || !matchesPath(pattern, path)) continue;
+      // As it was linked: "./libx.so".
+      std::string_view wanted = std::string_view(pattern).substr(pattern.starts_with("./") ? 2 : 0);
+      if (wanted.empty() || !matchesPath(wanted, path)) continue;
       any = true;
       // The loader lists the program itself first.
       if (i == 0)

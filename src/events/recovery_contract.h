@@ -91,6 +91,7 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_TIME 4u
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
+#define BLACKOUT_USED_STORED 32u /* it stored to PM */
 
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u

@@ -53,12 +53,17 @@ typedef enum blackout_trace_state {
 } blackout_trace_state;
 
 /* Why a recording is not whole: bits of `problems`. */
+/* len of a discard: 0, the content is nobody's until it is stored again. */
+#define BLACKOUT_DISCARD_CLEAN 1u   /* it stays what it is, but need not be durable */
+#define BLACKOUT_DISCARD_DEFINED 2u /* it counts as it is: what was said of it before holds no more */
+
 #define BLACKOUT_PROBLEM_DISK 1u         /* no room for the trace: recording stopped there */
 #define BLACKOUT_PROBLEM_FILES 2u        /* more pool files than the table holds */
 #define BLACKOUT_PROBLEM_SIGNAL 4u       /* a signal handler touched PM while an event was being recorded */
 #define BLACKOUT_PROBLEM_CONTRACT 8u     /* a program file was built for another version of Blackout */
 #define BLACKOUT_PROBLEM_UNSUPPORTED 16u /* the program did something that the runtime can't follow */
 #define BLACKOUT_PROBLEM_THREADS 32u     /* more threads than fit in an event */
+#define BLACKOUT_PROBLEM_STOPPED 128u    /* the runtime ended the program, and said why */
 #define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
 #define BLACKOUT_MAX_FILES 1024

@@ -86,6 +86,7 @@ enum : std::uint32_t {
   kUsedTime = 4,       // not pinned
   kUsedRandom = 8,     // not pinned
   kReadRecorded = 16,  // it read a file that the recording wrote
+  kStored = 32,        // it stored to PM; this does not differ by itself
 };
 
 struct RunResult {

@@ -28,7 +28,7 @@ Watched Watched::of(const Index& index) {
     const Event& e = trace[n];
     if (isStore(e)) {
       w.add(lineOf(e.addr), maskOf(static_cast<unsigned>(e.addr % BLACKOUT_LINE), bytesOf(e)));
-    } else if (kindOf(e) == EventKind::Discard) {
+    } else if (kindOf(e) == EventKind::Discard && e.len == 0) {
       // A restart that reads what was given up, or allocated and not yet written, reads what is nobody's.
       w.addRange(e.addr, std::min<std::uint64_t>(e.value, kMostGivenUp));
     } else if (kindOf(e) == EventKind::FileNew || kindOf(e) == EventKind::FileRename) {

@@ -91,6 +91,7 @@ Result<Suppressions> Suppressions::read(const std::vector<std::string>& files) {
 
 Result<void> Suppressions::parse(std::string_view text, const std::string& file) {
   std::uint32_t number = 0;
+  if (constexpr std::string_view mark = "\xef\xbb\xbf"; text.starts_with(mark)) text.remove_prefix(mark.size());
   while (!text.empty()) {
     ++number;
     std::string_view line = text.substr(0, text.find('\n'));
@@ -101,6 +102,7 @@ Result<void> Suppressions::parse(std::string_view text, const std::string& file)
     line = trimmed(line);
     if (std::any_of(line.begin(), line.end(), isControl))
       return wrong("it is no text; name a file with one kind:pattern per line");
+    if (std::size_t comment = line.find(" #"); comment != std::string_view::npos) line = trimmed(line.substr(0, comment));
     if (line.empty() || line.front() == '#') continue;
     std::size_t colon = line.find(':');
     if (colon == std::string_view::npos)

@@ -36,6 +36,7 @@ void mark(uint8_t kind, const char* function, const void* p, size_t size, const 
   Scope scope;
   if (scope.nested) return;
   auto a = reinterpret_cast<uintptr_t>(p);
+  if (size > UINTPTR_MAX - a) size = UINTPTR_MAX - a;
   forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     append(kind, 0, whereOf(librarySite(function), stack), pmAddressOf(r, from), to - from);
   });

@@ -143,9 +143,9 @@ void fence(uint32_t where) {
   self.active = false;
 }
 
-void markRange(uint8_t kind, Range range, uint32_t where) {
+void markRange(uint8_t kind, Range range, uint32_t where, uint8_t len = 0) {
   forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
-    append(kind, 0, where, pmAddressOf(r, from), to - from);
+    append(kind, len, where, pmAddressOf(r, from), to - from);
   });
 }
 
@@ -169,8 +169,11 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
     case Request::DoFence:
       return fence(where());
     case Request::SetClean:
+      return markRange(BLACKOUT_EV_Discard, rangeOf(args[1], args[2]), where(), BLACKOUT_DISCARD_CLEAN);
     case Request::MakeUndefined:
       return markRange(BLACKOUT_EV_Discard, rangeOf(args[1], args[2]), where());
+    case Request::MakeDefined:
+      return markRange(BLACKOUT_EV_Discard, rangeOf(args[1], args[2]), where(), BLACKOUT_DISCARD_DEFINED);
     case Request::PoolAlloc:
       return markRange(BLACKOUT_EV_Discard, rangeOf(args[2], args[3]), where());
     case Request::StartTx:

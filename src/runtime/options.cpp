@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/recorder.h"
 #include "runtime/recovery.h"
 
 namespace blackout::rt {
@@ -81,6 +82,7 @@ void stop(const char* text, const char* detail, int code) {
     endRun(BLACKOUT_ENDED_BROKEN, line, nullptr);
   }
   say(text, detail);
+  if (header != nullptr) problem(BLACKOUT_PROBLEM_STOPPED);
   syscall(SYS_exit_group, code);
   __builtin_unreachable();
 }

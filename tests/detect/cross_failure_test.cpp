@@ -158,6 +158,78 @@ TEST(CrossFailure, IgnoredBytesDoNotRace) {
   EXPECT_TRUE(check(p, both).findings.empty());
 }
 
+// Given up, stored again, and it matters again.
+TEST(CrossFailure, WhatWasStoredAfterItWasGivenUpRaces) {
+  JudgedProgram p;
+  p.writer.event(EventKind::Discard, 1, p.at(kA), 8, 0);
+  storeBoth(p, 1);
+  EXPECT_EQ(kindsOf(check(p, both)), std::vector<std::string>{"cross-failure-race"});
+}
+
+// Any mixture of what two threads do at the same time is right.
+TEST(CrossFailure, OperationsThatOverlapSayNothing) {
+  for (bool marked : {true, false}) {
+    JudgedProgram p;
+    if (marked) p.opBegin(1, "a"), p.opBegin(2, "b");
+    p.storeAt(p.place(1), kA, 1);
+    p.store(2, kB, 1, 8);
+    p.clwb(1, kA), p.sfence(1);
+    p.clwb(2, kB), p.sfence(2);
+    if (marked) p.opEnd(1), p.opEnd(2);
+    EXPECT_TRUE(check(p, both).findings.empty()) << marked;
+  }
+}
+
+// A session of three operations is judged by each of them.
+TEST(CrossFailure, TheInnermostOperationCounts) {
+  JudgedProgram p;
+  p.opBegin(1, "session");
+  for (std::uint64_t v = 1; v <= 3; ++v) {
+    p.opBegin(1, "set");
+    p.storeAt(p.place(1), kA, v), p.persist(kA);
+    p.opEnd(1);
+  }
+  p.opEnd(1);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+TEST(CrossFailure, ATransactionMayEndInAnotherThread) {
+  JudgedProgram p;
+  p.writer.event(EventKind::TxBegin, 1, 3);
+  p.writer.event(EventKind::TxEnd, 2, 3);
+  p.writer.event(EventKind::TxBegin, 1, 5);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  p.writer.event(EventKind::TxEnd, 1, 5);
+  CrashCheck c = check(p, both);
+  ASSERT_FALSE(c.findings.empty());
+  EXPECT_TRUE(says(c.findings.front().finding, "\"the transaction\""));
+}
+
+// What a restart does by itself after the crash is no part of the operation that the crash cut.
+TEST(Oracle, WhatRecoverySaysBesideTheAnswer) {
+  EXPECT_TRUE(saysMore(printed("rolled back\n1 2\n"), printed("1 2\n")));
+  EXPECT_TRUE(saysMore(printed("1 2\ndone\n"), printed("1 2\n")));
+  EXPECT_FALSE(saysMore(printed("rolled back\n1 3\n"), printed("1 2\n")));
+  EXPECT_FALSE(saysMore(printed("2\n1\n"), printed("1\n2\n")));
+  EXPECT_FALSE(saysMore(crashed(), printed("")));
+}
+
+// Registered, a variable is read whatever a crash left of it.
+TEST(CrossFailure, ARegisteredVariableDoesNotRace) {
+  JudgedProgram p;
+  for (std::uint64_t offset : {kA, kB}) {
+    p.writer.event(EventKind::CommitVar, 1, p.at(offset), 8, 0);
+    std::string range(16, '\0');
+    std::uint64_t size = 8;
+    PmAddr variable = p.at(offset);
+    std::memcpy(range.data(), &size, 8), std::memcpy(range.data() + 8, &variable, 8);
+    p.writer.blob(EventKind::CommitRange, 1, p.at(1024 + offset), range);
+  }
+  storeBoth(p, 1);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
 // --- figure 11 ---
 
 struct Backup : JudgedProgram {
@@ -211,7 +283,7 @@ TEST(CommitVariables, OverlapsAndStrangersAreErrors) {
     JudgedProgram p;
     p.store(1, 0, 1);
     make(p);
-    auto v = commitVariables(p.index().trace());
+    auto v = commitVariables(p.index().trace(), [](EventNo) { return std::string(); });
     return v ? std::string() : v.error().sentence;
   };
   auto variable = [](JudgedProgram& p, std::uint64_t offset) {
@@ -226,6 +298,8 @@ TEST(CommitVariables, OverlapsAndStrangersAreErrors) {
   EXPECT_NE(errorOf([&](JudgedProgram& p) {
               variable(p, 0), variable(p, 8), range(p, 0, 64, 16), range(p, 8, 72, 8);
             }).find("overlaps"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&](JudgedProgram& p) { variable(p, 0), variable(p, 4); }).find("overlaps another one"),
             std::string::npos);
   EXPECT_NE(errorOf([&](JudgedProgram& p) { range(p, 0, 64, 8); }).find("has not registered"), std::string::npos);
   EXPECT_NE(
@@ -265,6 +339,41 @@ TEST(CommitVariables, DataOfAnOlderVersionIsStale) {
   const Finding& f = only(c);
   EXPECT_EQ(nameOf(f.kind), "stale-read");
   EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1, 4, 2}));
+}
+
+TEST(CommitVariables, MayLieInTwoLines) {
+  JudgedProgram p;
+  constexpr std::uint64_t kWide = 128 + 48;  // 32 bytes, half of them in the next line
+  p.writer.event(EventKind::CommitVar, 1, p.at(kWide), 32, 0);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kWide + 24, 1), p.persist(kWide + 24);
+  auto restart = [](FakeMemory& m) {
+    if (m.load(kWide + 24, 8, kReadFlag) != 0) m.load(kA, 8, kReadA);
+    return exited();
+  };
+  EXPECT_TRUE(check(p, restart).findings.empty());
+}
+
+TEST(CommitVariables, SetUpBeforeTheFirstCommitIsNotMeant) {
+  JudgedProgram p;
+  p.writer.event(EventKind::CommitVar, 1, p.at(kFlag), 8, 0);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  EXPECT_TRUE(check(p, [](FakeMemory& m) { return m.load(kA, 8, kReadA), exited(); }).findings.empty());
+}
+
+// What was cleaned, or declared to count as it is, is not undefined.
+TEST(Uninitialized, NeitherCleanNorDefined) {
+  for (unsigned last : {BLACKOUT_DISCARD_CLEAN, BLACKOUT_DISCARD_DEFINED}) {
+    JudgedProgram p;
+    p.storeAt(p.place(1), kA, 5), p.persist(kA);
+    if (last == BLACKOUT_DISCARD_DEFINED) p.writer.event(EventKind::Discard, 1, p.at(kA), 8, 0);
+    p.writer.event(EventKind::Discard, 1, p.at(kA), 8, last);
+    p.storeAt(p.place(2), kFlag, 1), p.persist(kFlag);
+    CrashCheck c = check(p, [](FakeMemory& m) {
+      return m.load(kFlag, 8, kReadFlag) == 0 ? exited() : printed(std::to_string(m.load(kA, 8, kReadA)));
+    });
+    EXPECT_TRUE(c.findings.empty()) << last;
+  }
 }
 
 TEST(Uninitialized, AllocatedAndNeverWrittenIsItsOwnKind) {

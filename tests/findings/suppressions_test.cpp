@@ -118,7 +118,7 @@ TEST(Suppressions, MatchTheirKindOrClassOnly) {
 
 TEST(Suppressions, CommentsBlanksAndLineEnds) {
   Suppressions s;
-  ASSERT_TRUE(s.parse("# idle-fence:a\n\n  \t\n  idle-fence : f ()  \r\n\t# more\nrace:src/#a.c", "known.txt"));
+  ASSERT_TRUE(s.parse("# idle-fence:a\n\n  \t\n  idle-fence : f ()  \r\n\t# more\nrace:src/#a.c # ticket 5", "known.txt"));
   ASSERT_EQ(s.rows().size(), 2U);
   EXPECT_EQ(s.rows()[0].line, 4U);
   EXPECT_EQ(s.rows()[0].file, "known.txt");
