@@ -53,8 +53,11 @@ BLACKOUT_ANNOTATION(void blackout_pm_unregister(void* addr), (void)addr;)
  * name groups operations in reports ("insert"); argument is any number that identifies
  * this one, such as the key, and is shown. An operation promises that what it did is durable when it ends,
  * so that each store inside it that isn't is reported there, not at the exit of the program.
- * Operations of one thread nest; every begin needs its end. Don't mark operations whose durability comes later
- * (buffered inserts, epochs): mark the call that makes them durable instead. */
+ * After a crash inside it a restart that prints what it finds must print what it would have printed after a crash
+ * before the operation or behind it: all of it, or nothing. (Recovery may print lines of its own besides.) So don't mark
+ * as one operation what may be done in part; mark its parts.
+ * Operations of one thread nest, and the innermost is what is judged; every begin needs its end. Don't mark operations
+ * whose durability comes later (buffered inserts, epochs): mark the call that makes them durable instead. */
 BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument), (void)name; (void)argument;)
 
 /* This thread's innermost operation ends, with this result: any number, such as the value found. */
@@ -88,8 +91,8 @@ BLACKOUT_ANNOTATION(void blackout_roi_end(void), )
 /* What comes after this doesn't matter any more.
  *
  * In the recorded run: no crash and no finding from here on; the program goes on. In a restart: it ends here as if it
- * had exited with 0. What it has printed is kept, but no handler of atexit() and no destructor runs. Use it when
- * recovery is done and the rest would only cost time. */
+ * had exited with 0. What it has printed with stdio is kept (flush C++ streams that are not synchronised with it), but no
+ * handler of atexit() and no destructor runs. Use it when recovery is done and the rest would only cost time. */
 BLACKOUT_ANNOTATION(void blackout_complete(int condition, int stage), (void)condition; (void)stage;)
 
 /* No crash comes between these two, in no thread. Regions nest.
@@ -116,7 +119,11 @@ BLACKOUT_ANNOTATION(void blackout_skip_detection_end(int condition, int stage), 
  *
  * A restart reads it whatever a crash left of it, and that is no mistake. Call it in the recorded run, before the
  * variable is stored to; in a restart it does nothing. It must be persistent memory; anything else ends the program
- * with exit code 2. */
+ * with exit code 2.
+ *
+ * Data is consistent if it was written after the last but one store to the variable that survived and was durable at the
+ * last. So it is for a flag, a version, the number of the newest checkpoint; not for a count of entries, of which the
+ * first are older than the last two counts. */
 BLACKOUT_ANNOTATION(void blackout_commit_var(const void* variable, size_t size), (void)variable; (void)size;)
 
 /* The commit variable at variable tells whether the size bytes at addr are consistent: they are if they were made

@@ -351,7 +351,7 @@ const Register registered({
       app.add_option("--trust", o->trust,
                      "take this shared library for right (its file name, the end of its path, or with * and ?): no "
                      "crash inside a call into it, one before it if it orders anything, and no findings about what it "
-                     "does; may be given more than once")
+                     "does, nor about what it calls back; may be given more than once")
           ->type_name("OBJECT")
           ->allow_extra_args(false);
       app.add_option(

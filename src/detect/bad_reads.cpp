@@ -22,7 +22,8 @@ BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<Com
     if (kindOf(e) != EventKind::Discard || e.len == BLACKOUT_DISCARD_CLEAN) continue;
     PmRange range{e.addr, e.value};
     for (LineNo line = lineOf(e.addr); addressOf(line) < range.end(); ++line)
-      if (baseline.watched().find(line) != Watched::kNone) undefined_[line].push_back({n, maskIn(line, range), e.len == 0});
+      if (baseline.watched().find(line) != Watched::kNone)
+        undefined_[line].push_back({n, maskIn(line, range), e.len == 0});
   }
 }
 
@@ -161,11 +162,12 @@ void BadReads::findDependent() {
     }
 }
 
-bool BadReads::dependsOn(std::uint64_t site, const FieldKey& field) {
+bool BadReads::dependsOn(std::uint64_t site, const FieldKey& field, bool flag) {
   if (!reads_.guardians().guardsOf(site).contains(field)) return false;
   if (!found_) findDependent();
   auto values = found_->find({site, field});
-  return values != found_->end() && values->second.size() < values_[field].size();
+  return values != found_->end() && values->second.size() < values_[field].size() &&
+         (!flag || values->second.size() == 1);
 }
 
 std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
@@ -204,7 +206,7 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
       if (found->commit == kNoStore && v.ranges.empty()) continue;
       // Without a range a variable covers everything. But what lasts from one commit to the next is no mistake unless
       // the restart trusts it because of that variable, so stale data counts only where that is known.
-      if (found->kind == FindingKind::StaleRead && v.ranges.empty() && !dependsOn(q.site, fieldOf(found->commit)))
+      if (found->kind == FindingKind::StaleRead && v.ranges.empty() && !dependsOn(q.site, fieldOf(found->commit), false))
         continue;
       add(*found);
     }
@@ -235,7 +237,7 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
     if (!registered)
       for (const auto& [field, why] : reads_.guardians().guardsOf(q.site)) {
         auto variable = tested.find(field);
-        if (variable == tested.end() || !alternates(variable->second) || !dependsOn(q.site, field)) continue;
+        if (variable == tested.end() || !alternates(variable->second) || !dependsOn(q.site, field, true)) continue;
         std::uint64_t covered = q.mask & ~maskIn(line, variable->second);
         auto found = judge(space, detail, q, variable->second, covered, true);
         if (!found) continue;

@@ -61,8 +61,9 @@ class BadReads {
   std::optional<BadRead> judge(SpaceNo space, const LeafDetail& detail, const Query& q, const PmRange& variable,
                                std::uint64_t covered, bool strict) const;
   bool alternates(const PmRange& variable) const;
-  // Whether restarts make the read after a test of the field has found some values, and not after others.
-  bool dependsOn(std::uint64_t site, const FieldKey& field);
+  // Whether restarts make the read after a test of the field has found some values (of a flag: one), and not after
+  // others.
+  bool dependsOn(std::uint64_t site, const FieldKey& field, bool flag);
   void findDependent();
   std::uint64_t valueOf(SpaceNo space, const LeafDetail& detail, const Query& q) const;
 

@@ -43,8 +43,8 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::CommitVar) {
       PmRange variable{e.addr, e.value};
-      auto same = std::find_if(all.begin(), all.end(),
-                               [&](const CommitVariable& v) { return v.variable.overlaps(variable); });
+      auto same =
+          std::find_if(all.begin(), all.end(), [&](const CommitVariable& v) { return v.variable.overlaps(variable); });
       // Registered at every start, it is still one.
       if (same == all.end())
         all.push_back({variable, n, {}});

@@ -130,6 +130,11 @@ class Check {
       if (auto ok = add(std::move(*shown)); !ok) return tl::unexpected(ok.error());
     }
     if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
+    for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
+      if (explorer.outcome(o).outputCut) {
+        out_.notes.emplace_back("Restarts printed more than 64 kB; what came after that was not compared.");
+        break;
+      }
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "

@@ -162,8 +162,7 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
     // Where parts are left out on purpose, a crash before them is none that this one can be compared with.
     auto least = explorer_.leafOf(space, {}, Others::Least);
     if (!least) return tl::unexpected(least.error());
-    if (*now && *before)
-      expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
+    if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
   }
   known_[space] = expected;
   return expected;

@@ -2,9 +2,9 @@
 // one after it: so those are restarted too, with everything persisted, and what they say (how they end and what they
 // print) are the two legal answers. A difference between these two is what every correct update looks like.
 //
-// An operation is the innermost one that is under way, or a transaction that a library announces. If it overlaps others,
-// any mixture of them is right, so nothing is said. Nor is anything said of a crash in a restart: what that had done by
-// itself is no part of the operation that the first crash cut.
+// An operation is the innermost one that is under way, or a transaction that a library announces. If it overlaps
+// others, any mixture of them is right, so nothing is said. Nor is anything said of a crash in a restart: what that had
+// done by itself is no part of the operation that the first crash cut.
 //
 // Recovery may say in words what it did. So lines that an answer has more than a legal one do not make it wrong, if the
 // restart stored anything.

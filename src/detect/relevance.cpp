@@ -25,7 +25,8 @@ Relevance::Relevance(const Index& index) : index_(&index) {
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::Ignore) ignored_.push_back({n, e.addr, e.addr + e.value});
-    if (kindOf(e) == EventKind::Discard && e.value > 0 && e.len != BLACKOUT_DISCARD_DEFINED) discard({n, e.addr, e.addr + e.value});
+    if (kindOf(e) == EventKind::Discard && e.value > 0 && e.len != BLACKOUT_DISCARD_DEFINED)
+      discard({n, e.addr, e.addr + e.value});
   }
   // Overlapping and repeated marks become one range each.
   std::sort(ignored_.begin(), ignored_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });

@@ -102,7 +102,8 @@ Result<void> Suppressions::parse(std::string_view text, const std::string& file)
     line = trimmed(line);
     if (std::any_of(line.begin(), line.end(), isControl))
       return wrong("it is no text; name a file with one kind:pattern per line");
-    if (std::size_t comment = line.find(" #"); comment != std::string_view::npos) line = trimmed(line.substr(0, comment));
+    if (std::size_t comment = line.find(" #"); comment != std::string_view::npos)
+      line = trimmed(line.substr(0, comment));
     if (line.empty() || line.front() == '#') continue;
     std::size_t colon = line.find(':');
     if (colon == std::string_view::npos)
@@ -148,6 +149,7 @@ std::string suppressionFor(const Finding& finding) {
   // What the file would not keep as it is: '?' matches it all the same.
   for (char& c : pattern)
     if (isControl(c)) c = '?';
+  for (std::size_t at; (at = pattern.find(" #")) != std::string::npos;) pattern[at + 1] = '?';
   for (char* end : {&pattern.front(), &pattern.back()})
     if (kBlank.find(*end) != std::string_view::npos) *end = '?';
   return fmt::format("{}:{}", nameOf(finding.kind), pattern);

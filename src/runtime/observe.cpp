@@ -152,7 +152,8 @@ void observe(const void* p, size_t size, blackout_site* site, const void* frame,
 
 void overwrite(const void* p, size_t size) {
   step(nullptr);
-  if ((worker->used & BLACKOUT_USED_STORED) == 0) __atomic_fetch_or(&worker->used, BLACKOUT_USED_STORED, __ATOMIC_RELAXED);
+  if ((worker->used & BLACKOUT_USED_STORED) == 0)
+    __atomic_fetch_or(&worker->used, BLACKOUT_USED_STORED, __ATOMIC_RELAXED);
   auto a = reinterpret_cast<uintptr_t>(p);
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
     forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
