@@ -76,6 +76,12 @@ NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n) {
   return place;
 }
 
+std::string functionOf(const Trace& trace, const Event& e) {
+  const Site* site = trace.siteOf(e);
+  if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty()) return {};
+  return site->sources.front().chain.back().function;
+}
+
 std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at) {
   std::optional<EventNo> last;
   for (EventNo n = 0; n < at && n < trace.end(); n = trace.next(n))

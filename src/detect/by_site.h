@@ -41,6 +41,9 @@ class Executions {
 // The place of an event, with what it does even where the site is unknown.
 NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n);
 
+// The function that holds an event's instruction, inlined ones taken as part of their caller; empty: unknown.
+std::string functionOf(const Trace& trace, const Event& e);
+
 // The last event before `at` that has a place: where a crash is shown.
 std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at);
 

@@ -84,13 +84,10 @@ class Grouping {
     const Event* e = ref ? eventOf(space, *ref, &trace) : nullptr;
     return e == nullptr ? std::nullopt : std::optional(siteKey(*trace, *e));
   }
-  // The function that holds a store, inlined ones taken as part of their caller.
   std::string functionOf(SpaceNo space, const std::optional<StoreRef>& ref) {
     const Trace* trace = nullptr;
     const Event* e = ref ? eventOf(space, *ref, &trace) : nullptr;
-    const Site* site = e == nullptr ? nullptr : trace->siteOf(*e);
-    if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty()) return {};
-    return site->sources.front().chain.back().function;
+    return e == nullptr ? std::string() : blackout::functionOf(*trace, *e);
   }
 
   std::optional<std::size_t> explained(const FailingState& f) {

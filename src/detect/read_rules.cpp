@@ -60,18 +60,10 @@ class ReadRules {
   const Event& eventOf(StoreNo s) const { return trace_[index_.stores()[s].event]; }
   SiteKey siteOf(StoreNo s) const { return s == kNoStore ? SiteKey() : siteKey(trace_, eventOf(s)); }
 
-  // The function that holds an instruction, inlined ones taken as part of their caller.
-  std::string functionOf(const Event& e) const {
-    const Site* site = trace_.siteOf(e);
-    if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty())
-      return fmt::format("{:016x}", site == nullptr ? 0 : site->id);
-    return site->sources.front().chain.back().function;
-  }
-
   Result<void> take(const BadRead& b) {
     if (!wants(options_, b.kind)) return {};
     if (b.writer != kNoStore && blamed_.contains(siteOf(b.writer))) return {};
-    Key key{b.kind, b.allocated ? std::string() : functionOf(eventOf(b.writer)), b.allocated ? b.reader : 0,
+    Key key{b.kind, b.allocated ? std::string() : functionOf(trace_, eventOf(b.writer)), b.allocated ? b.reader : 0,
             b.commit == kNoStore ? 0 : eventOf(b.commit).addr};
     if (harmless_.contains(key)) return {};
     auto at = groups_.find(key);
