@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks every program of the corpus and compares what Blackout says with what it should say.
 
-    corpus/run.py [NAME...] [--truth] [--update] [--jobs N] [--blackout PATH] [--build FOLDER]
+    corpus/run.py [NAME...] [--trapped | --mixed] [--truth] [--update] [--jobs N] [--blackout PATH] [--build FOLDER]
 
 Every variant (the correct version and each seeded bug) is built with the compiler wrapper that lies beside the
 blackout command and goes through `blackout check --json`. corpus/NAME/expected.json says what must come out:
@@ -10,13 +10,20 @@ blackout command and goes through `blackout check --json`. corpus/NAME/expected.
   a bug     a finding of this kind, class and severity ("verdict") with the line marked by its comment (@LOST n) among its
             places, and no finding that was shown and is not the seeded bug
 
+The same must come out of programs that were not built with Blackout (--trapped), or only by half (--mixed). Where it
+can't, corpus/trapped.json has a row that says what comes out instead, in which ways of building it, and the reason:
+
+  found_as, kind, points, runs    as in expected.json; "any" of the last two: not compared
+  line                            where the bug is found, if not at its marked lines: a number, or a text (and the file) of a line
+  missed                          it is not found, and the check is not complete
+  options                         more options of `blackout check`
+
 Any difference is printed and makes the exit code 1.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import glob
 import json
 import os
 import pathlib
@@ -24,8 +31,7 @@ import re
 import subprocess
 import sys
 
-CORPUS = pathlib.Path(__file__).resolve().parent
-PROJECT = CORPUS.parent
+from builds import CORPUS, PROJECT, WAYS, Builder
 
 # What became of one variant. `found`, `misnamed` (right place, wrong kind) and `missed` are 0 or 1 and all 0 for a
 # correct version; `false` counts findings that are not the seeded bug.
@@ -41,40 +47,41 @@ class Variant:
         return f"{self.name} correct" if self.bug == 0 else f"{self.name} BUG={self.bug}"
 
 
-def variants_of(folder):
+def variants_of(folder, way="compiled"):
     source = next(iter(sorted(folder.glob(f"{folder.name}.c*"))))
     expected = json.loads((folder / "expected.json").read_text())
-    yield Variant(source, 0, expected["correct"])
-    for bug, what in sorted(expected["bugs"].items(), key=lambda item: int(item[0])):
-        yield Variant(source, int(bug), what)
+    for bug, what in sorted({"0": expected["correct"], **expected["bugs"]}.items(), key=lambda item: int(item[0])):
+        yield Variant(source, int(bug), {**what, **otherwise(f"{folder.name} {bug}", way)})
 
 
-def newest(paths):
-    return max(os.path.getmtime(path) for path in paths)
+def otherwise(variant, way):
+    """What of a variant is expected otherwise in this way of building it: trapped.json."""
+    table = json.loads((CORPUS / "trapped.json").read_text())
+    different = {}
+    for row in table["variants"].get(variant, []):
+        if row["reason"] not in table["reasons"]:
+            sys.exit(f"trapped.json: {variant}: there is no reason '{row['reason']}'")
+        if way in row["ways"]:
+            different |= row["instead"]
+    return different
 
 
-def build(variant, options):
-    """Returns the program, built again if anything that it is made of or by is newer."""
-    tools = options.blackout.parent
-    compiler = tools / ("blackout-clang" if variant.source.suffix == ".c" else "blackout-clang++")
-    program = options.build / f"{variant.name}-{variant.bug}"
-    made_of = [variant.source, compiler, *CORPUS.glob("*.h*"), *PROJECT.glob("include/blackout/*"),
-               *filter(os.path.isfile, glob.glob(str(tools.parent / "lib/**"), recursive=True))]
-    if not program.exists() or program.stat().st_mtime < newest(made_of):
-        subprocess.run([compiler, "-g", "-O1", f"-DBUG={variant.bug}", "-I", CORPUS, "-I", PROJECT / "include",
-                        variant.source, "-o", program], check=True)
-    return program
+def build(variant, options, way="compiled"):
+    return Builder(way, options.blackout.parent, options.build).program(variant.source, variant.bug)
 
 
 def check(variant, options):
     """Returns the report as `blackout check` wrote it, or a sentence that says why there is none."""
-    program = build(variant, options)
+    program = build(variant, options, options.way)
     report = options.build / f"{variant.name}-{variant.bug}.json"
     pool = options.build / f"{variant.name}-{variant.bug}.pool"
     report.unlink(missing_ok=True)
     pool.unlink(missing_ok=True)
     # The variants are what runs in parallel.
     command = [options.blackout, "check", "--jobs", "1", "--pm", pool, "--json", report]
+    if options.way.startswith("mixed"):
+        command += ["--trap", "always"]  # a library of the program's own is not looked for
+    command += variant.expected.get("options", [])
     if "failures" in variant.expected:
         command += ["--failures", str(variant.expected["failures"])]
     try:
@@ -89,23 +96,35 @@ def check(variant, options):
 
 
 def marked_lines(variant):
-    """The lines of the seeded bug: those with the comment `@LOST n`."""
+    """The lines of the seeded bug, with their files: those with the comment `@LOST n`, or what trapped.json says instead."""
     mark = re.compile(rf"@{re.escape(variant.expected['mark'])}\b")
-    return {number for number, line in enumerate(variant.source.read_text().splitlines(), 1) if mark.search(line)}
+    file = variant.source
+    instead = variant.expected.get("line", {})
+    if "number" in instead:
+        return {(str(file), instead["number"])}
+    if "text" in instead:
+        mark = re.compile(re.escape(instead["text"]))
+        file = CORPUS / instead.get("file", file)
+    return {(str(file), number) for number, line in enumerate(file.read_text().splitlines(), 1) if mark.search(line)}
 
 
 def frame_of(finding, stack):
-    """The line that a place is at. What costs only time is done by the headers of the corpus, at the request of the
-    line that called them."""
+    """The line that a place is at. Plain code is followed into libc, which works at the request of a line of ours. What
+    costs only time is done by the headers of the corpus, at the request of the line that called them."""
+    ours = [frame for frame in stack if os.path.realpath(frame["file"]).startswith(f"{CORPUS}/")] or stack
     if finding["severity"] != "performance":
-        return stack[0]
-    calls = (frame for frame in stack if os.path.dirname(os.path.realpath(frame["file"])) != str(CORPUS))
+        return ours[0] if is_libc(stack[0]) else stack[0]
+    calls = (frame for frame in ours if os.path.dirname(os.path.realpath(frame["file"])) != str(CORPUS))
     return next(calls, stack[0])
 
 
-def is_at(finding, source, lines):
+def is_libc(frame):
+    return os.path.basename(frame["module"]).startswith("libc.so")
+
+
+def is_at(finding, lines):
     places = (frame_of(finding, place["stack"]) for place in finding["places"] if place["stack"])
-    return any(os.path.realpath(frame["file"]) == str(source) and frame["line"] in lines for frame in places)
+    return any((os.path.realpath(frame["file"]), frame["line"]) in lines for frame in places)
 
 
 def describe(finding, source):
@@ -124,7 +143,7 @@ def judge_correct(variant, report):
         differences.append("crashes were not explored")
     else:
         for figure in ("points", "runs"):
-            if variant.expected[figure] != exploration[figure]:
+            if variant.expected[figure] not in (exploration[figure], "any"):
                 differences.append(f"{figure}: {exploration[figure]}, expected {variant.expected[figure]}")
     return Result(variant, 0, 0, 0, len(false), differences, report)
 
@@ -146,7 +165,7 @@ def judge_bug(variant, report):
     right, misnamed, false = [], [], []
     for finding in report["findings"]:
         as_expected = finding["severity"] == variant.expected["verdict"]
-        if as_expected and is_at(finding, variant.source, lines):
+        if as_expected and is_at(finding, lines):
             (right if finding["kind"] in kinds_of(variant.expected) else misnamed).append(finding)
         elif finding["severity"] == "shown":
             false.append(finding)
@@ -155,8 +174,11 @@ def judge_bug(variant, report):
     wanted = class_of(variant.expected)
     if right and wanted and all(f["class"] != wanted for f in right):
         differences.append(f"is called {right[0]['class']}, not {wanted}: {describe(right[0], variant.source)}")
-    if not right and not misnamed:
-        where = ", ".join(map(str, sorted(lines)))
+    if variant.expected.get("missed"):
+        if right or misnamed or report["complete"]:
+            differences.append("is not expected to be found, nor to be complete, in this way of building it")
+    elif not right and not misnamed:
+        where = ", ".join(str(number) for _, number in sorted(lines))
         differences.append(f"missed: {variant.expected['kind']} at line {where} ({variant.expected['title']})")
     return Result(variant, int(bool(right)), int(not right and bool(misnamed)), int(not right and not misnamed),
                   len(false), differences, report)
@@ -201,6 +223,10 @@ def update(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these structures")
+    ways = parser.add_mutually_exclusive_group()
+    for way, what in WAYS.items():
+        ways.add_argument("--" + way, dest="way", action="store_const", const=way, help=what)
+    parser.set_defaults(way="compiled")
     parser.add_argument("--bug", type=int, help="only this variant; 0: the correct version")
     parser.add_argument("--truth", action="store_true", help="print what was found, missed and false, by kind of bug")
     parser.add_argument("--update", action="store_true", help="write the figures of correct versions to expected.json")
@@ -209,15 +235,19 @@ def main():
     parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout", help="the command")
     parser.add_argument("--build", type=pathlib.Path, help="folder for programs and reports (corpus/ beside bin/)")
     options = parser.parse_args()
+    if options.update and options.way != "compiled":
+        parser.error("--update takes the figures of compiled programs")
     options.blackout = options.blackout.absolute()
     options.build = (options.build or options.blackout.parent.parent / "corpus").absolute()
+    if options.way != "compiled":
+        options.build /= options.way
     options.build.mkdir(parents=True, exist_ok=True)
 
     known = {path.parent.name: path.parent for path in sorted(CORPUS.glob("*/expected.json"))}
     unknown = [name for name in options.names if name not in known]
     if unknown:
         parser.error(f"no structure {', '.join(unknown)}; there are {', '.join(known)}")
-    variants = [v for name in options.names or known for v in variants_of(known[name])]
+    variants = [v for name in options.names or known for v in variants_of(known[name], options.way)]
     if options.bug is not None:
         variants = [v for v in variants if v.bug == options.bug]
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <immintrin.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -22,6 +23,19 @@ void perOperation(uint64_t operations, Loop loop) {
   loop();
   const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
   std::printf("ns_per_op %.4f\n", time.count() / static_cast<double>(operations));
+}
+
+// The same in processor time of the thread.
+template <typename Loop>
+void processorTimePerOperation(uint64_t operations, Loop loop) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+  };
+  const double begin = now();
+  loop();
+  std::printf("ns_per_op %.4f\n", (now() - begin) / static_cast<double>(operations));
 }
 
 inline void* mapPool(const char* path, size_t size) {

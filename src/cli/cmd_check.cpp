@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -93,7 +94,7 @@ bool explores(const Options& options) {
 Result<Plan> planOf(const Options& options) {
   Plan plan;
   if (explores(options)) {
-    auto crash = crashOptions(options.crash, options.record.command, options.record.pm);
+    auto crash = crashOptions(options.crash, options.record);
     if (!crash) return tl::unexpected(crash.error());
     plan.crash = std::move(*crash);
   }
@@ -163,6 +164,8 @@ Result<Report> judgeTrace(const Index& index, const Recording& recording, const 
   const Trace& trace = index.trace();
   Report report;
   report.notes = recording.notes;
+  report.trapped =
+      std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
   report.incomplete = recording.incomplete;
   bool blind = !recording.blindSentence.empty();
   if (blind) report.incomplete.push_back(recording.blindSentence);
@@ -273,9 +276,13 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
     if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
     return fail("--from-trace judges a run that is over; leave out the program behind --");
+  } else if (!options.record.drive.empty()) {
+    return fail(
+        "--from-trace judges a run that is over; leave out --drive, or name a client of restarts: --recover-drive");
   }
   auto plan = planOf(options);
   if (!plan) return tl::unexpected(plan.error());
+  if (plan->crash) plan->crash->program.words += trapWord(options.record.trap);
 
   Result<Recording> recording;
   if (recorded) {
@@ -319,9 +326,8 @@ const Register registered({
     .synopsis = "blackout check --pm POOL [OPTIONS] -- PROGRAM [ARGS]\n"
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
-        "The program is built with blackout-clang or blackout-clang++ and works on private copies of its pools. It is "
-        "run "
-        "once; then, for every point at which a power failure matters and everything that it may leave behind, it is "
+        "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster and "
+        "better known. It works on private copies of its pools. It is run once; then, for every point at which a power failure matters and everything that it may leave behind, it is "
         "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
         "another code "
         "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. "

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/record_options.h"
 #include "cli/words.h"
+#include "explore/launch.h"
 #include "report/finding_files.h"
 
 namespace blackout::cli {
@@ -47,6 +49,37 @@ Result<void> appendPool(std::vector<std::string>& command, const std::vector<std
   return {};
 }
 
+// The command that is started instead of the program. That it can't be followed is said before anything runs.
+Result<void> takeRestart(CrashOptions& o, const CrashWords& w, const std::vector<std::string>& pm) {
+  std::string option = o.checker ? "--checker" : "--recover";
+  auto words = splitWords(o.checker ? w.checker : w.recover, option);
+  if (!words) return tl::unexpected(words.error());
+  if (o.checker)
+    if (auto ok = appendPool(*words, pm); !ok) return ok;
+  auto path = findProgram(words->front(), "of " + option);
+  if (!path) return tl::unexpected(path.error());
+  if (auto ok = checkLoadable(*path); !ok) return tl::unexpected(ok.error());
+  o.program.command = std::move(*words);
+  return {};
+}
+
+// The word for the client of the restarts, `recorded` unless another is named; empty: they have none.
+Result<std::string> clientOf(const CrashWords& w, std::vector<std::string> recorded) {
+  if (!w.recoverDrive.empty()) {
+    auto words = splitWords(w.recoverDrive, "--recover-drive");
+    if (!words) return tl::unexpected(words.error());
+    if (auto ok = takeClient(*words, "--recover-drive"); !ok) return tl::unexpected(ok.error());
+    recorded = std::move(*words);
+  }
+  if (recorded.empty()) return std::string();
+  constexpr std::size_t kLongest = 8000;  // of the runtime's options
+  std::string word = driveWord(recorded);
+  if (word.size() > kLongest || recorded.size() >= 500)
+    return fail(
+        fmt::format("{} ...: the command of a client is too long for restarts; put it into a script", recorded[0]));
+  return word;
+}
+
 }  // namespace
 
 void declareCrashOptions(CLI::App& app, CrashWords& w) {
@@ -62,6 +95,11 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("COMMAND");
   app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
       ->type_name("FILE");
+  app.add_option("--recover-drive", w.recoverDrive,
+                 "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "
+                 "unless --recover or --checker names another program. It fails if it exits with another code than 0, "
+                 "sees files and network as the restart does, and what it changes is gone afterwards")
+      ->type_name("COMMAND");
   app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
@@ -111,20 +149,19 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
                "list the restarted program's loads that may read from more than one store");
 }
 
-Result<CrashOptions> crashOptions(const CrashWords& w, const std::vector<std::string>& program,
-                                  const std::vector<std::string>& pm) {
+Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& program) {
   CrashOptions o;
+  const std::vector<std::string>& pm = program.pm;
   if (!w.recover.empty() && !w.checker.empty())
     return fail("--recover and --checker: only one command can be started after a crash; leave one out");
-  o.program.command = program;
+  o.program.command = program.command;
   o.checker = !w.checker.empty();
-  if (!w.recover.empty() || o.checker) {
-    auto words = splitWords(o.checker ? w.checker : w.recover, o.checker ? "--checker" : "--recover");
-    if (!words) return tl::unexpected(words.error());
-    o.program.command = std::move(*words);
-    if (o.checker)
-      if (auto ok = appendPool(o.program.command, pm); !ok) return tl::unexpected(ok.error());
-  }
+  bool another = !w.recover.empty() || o.checker;
+  if (another)
+    if (auto ok = takeRestart(o, w, pm); !ok) return tl::unexpected(ok.error());
+  auto client = clientOf(w, another ? std::vector<std::string>() : program.drive);
+  if (!client) return tl::unexpected(client.error());
+  o.program.words += *client;
   auto patterns = canonicalPatterns(pm);
   if (!patterns) return tl::unexpected(patterns.error());
   o.program.patterns = std::move(*patterns);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "detect/crash_check.h"
+#include "explore/recording.h"
 
 namespace blackout::cli {
 
@@ -15,6 +16,7 @@ struct CrashWords {
   std::string recover;
   std::string checker;
   std::string recoverStdin;
+  std::string recoverDrive;
   unsigned jobs = 0;  // 0: all cores
   unsigned failures = 1;
   std::string strategy = "lazy";
@@ -38,8 +40,7 @@ struct CrashWords {
 void declareCrashOptions(CLI::App& app, CrashWords& words);
 
 // What the words mean, checked before anything runs; without what only the recording knows (its exit status). `program`
-// is the recorded command, which is also the restart's unless another one is named.
-Result<CrashOptions> crashOptions(const CrashWords& words, const std::vector<std::string>& program,
-                                  const std::vector<std::string>& pm);
+// is the recorded command with its client, which are also the restart's unless others are named.
+Result<CrashOptions> crashOptions(const CrashWords& words, const RecordOptions& program);
 
 }  // namespace blackout::cli

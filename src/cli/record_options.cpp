@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/words.h"
+#include "explore/launch.h"
+
 namespace blackout::cli {
 
 void declareRecordOptions(CLI::App& app, RecordOptions& options) {
@@ -17,10 +20,49 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
       ->check(CLI::Validator(
           [](std::string& text) { return CLI::Range(0, 256)(text).empty() ? "" : "it is a number from 0 to 256"; },
           ""));
+  app.add_option_function<std::string>(
+         "--trap",
+         [&options](const std::string& text) {
+           if (text == "auto")
+             options.trap = Trap::IfNeeded;
+           else if (text == "always")
+             options.trap = Trap::Always;
+           else if (text == "never")
+             options.trap = Trap::Never;
+           else
+             throw CLI::ValidationError("--trap: it is auto, always or never");
+         },
+         "whether code that was not built with blackout-clang is followed, by protecting persistent memory and "
+         "catching its faults. auto (default): if the program, or a library that works on persistent memory, was not; "
+         "always; never")
+      ->type_name("WHEN");
   app.add_option("--keep-pool", options.keepPool,
                  "keep what the program made of its pools: a file, or a folder for several; your own pools are never "
                  "changed")
       ->type_name("PATH");
+  app.add_option_function<std::string>(
+         "--drive",
+         [&options](const std::string& text) {
+           auto words = splitWords(text, "--drive");
+           if (!words) throw CLI::ValidationError(words.error().sentence);
+           options.drive = std::move(*words);
+         },
+         "the program is a server: this command talks to it once it is ready (it listens on a socket, or sleeps for "
+         "0.1 s waiting for input, or for 1 s if it looks for that now and then), and when it has ended the server "
+         "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end by that is killed after "
+         "5 s")
+      ->type_name("COMMAND");
+  app.add_option("--ready", options.readySeconds, "seconds that the server may take to be ready for --drive; 10")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+}
+
+Result<void> takeClient(std::vector<std::string>& command, const std::string& option) {
+  if (command.empty()) return {};
+  auto found = findProgram(command[0], "of " + option);
+  if (!found) return tl::unexpected(found.error());
+  command[0] = std::move(*found);
+  return {};
 }
 
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand) {
@@ -28,7 +70,7 @@ Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, 
     return fail(
         fmt::format("no program to run; put it behind --: blackout {} --pm POOL -- ./program args", subcommand));
   options.command = program.words;
-  return {};
+  return takeClient(options.drive, "--drive");
 }
 
 }  // namespace blackout::cli

@@ -8,8 +8,11 @@
 
 namespace blackout::cli {
 
-// Declares --pm, --loads, --keep-pool ... on the app. `options` must outlive it.
+// Declares --pm, --loads, --drive ... on the app. `options` must outlive it.
 void declareRecordOptions(CLI::App& app, RecordOptions& options);
+
+// Finds the program of a client's command (--drive); one sentence if there is none.
+Result<void> takeClient(std::vector<std::string>& command, const std::string& option);
 
 // Takes the program behind `--`; one sentence if there is none.
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand);

@@ -206,7 +206,8 @@ std::vector<BadRead> BadReads::of(SpaceNo space, LeafNo leaf, bool inferred) {
       if (found->commit == kNoStore && v.ranges.empty()) continue;
       // Without a range a variable covers everything. But what lasts from one commit to the next is no mistake unless
       // the restart trusts it because of that variable, so stale data counts only where that is known.
-      if (found->kind == FindingKind::StaleRead && v.ranges.empty() && !dependsOn(q.site, fieldOf(found->commit), false))
+      if (found->kind == FindingKind::StaleRead && v.ranges.empty() &&
+          !dependsOn(q.site, fieldOf(found->commit), false))
         continue;
       add(*found);
     }

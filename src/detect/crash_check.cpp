@@ -224,7 +224,22 @@ class Check {
     return {};
   }
 
+  // What has no place of its own to be told by is one finding, whatever ways restarts take to fail by it.
+  bool joined(const Finding& next) {
+    for (auto& [f, replay] : out_.findings) {
+      if (fingerprint(f) != fingerprint(next) || f.severity > next.severity || !f.shownBy || !next.shownBy) continue;
+      bool placeless =
+          std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
+      if (!placeless) continue;
+      f.shownBy->states += next.shownBy->states;
+      f.evidence.push_back(fmt::format("Other restarts fail by the same cause in another way: {}", next.verdict));
+      return true;
+    }
+    return false;
+  }
+
   Result<void> add(ShownFinding shown) {
+    if (joined(shown.finding)) return {};
     auto trace = crashTrace(shown.state, shown.indexes);
     if (!trace) return tl::unexpected(trace.error());
     ReplayFile replay;
@@ -254,9 +269,11 @@ class Check {
         programs.push_back(m.path);
     return programs;
   }
-  const SitePlaces& sites() {
+  // "map.cpp:60"; empty: unknown.
+  std::string placeAt(std::uint64_t site) {
+    if (const Site* trapped = r_.runs.trappedSite(site)) return shortPlace(*trapped);
     if (!sites_) sites_.emplace(programs());
-    return *sites_;
+    return sites_->at(site);
   }
 
   Result<void> summarise(StateJudge& judge) {
@@ -306,7 +323,7 @@ class Check {
 
   void assumptions(const ExplorationSummary& s) {
     for (const ChecksumAssumption& a : s.assumptions) {
-      std::string place = a.site == 0 ? std::string() : sites().at(a.site);
+      std::string place = a.site == 0 ? std::string() : placeAt(a.site);
       out_.exploration.assumptions.push_back(fmt::format(
           "The record that is read{} ({}, up to {} of which a crash may have lost) is trusted only if it is whole: all "
           "of it, none, each line alone missing, each alone present and a sample were tried; {} more were not.",
@@ -369,7 +386,7 @@ class Check {
         LeafDetail detail = explorer_->detail(space, leaf);
         for (std::size_t i = 0; i < detail.observations.size(); ++i) {
           if (detail.observations[i].classes < 2) continue;
-          std::string load = sites().at(detail.observations[i].query.site);
+          std::string load = placeAt(detail.observations[i].query.site);
           Row& row = loads[load.empty() ? "a system call or a place without debug information" : load];
           ++row.states;
           for (const StoreRef& ref : explorer_->mayReadFrom(space, leaf, i)) {

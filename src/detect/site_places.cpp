@@ -6,20 +6,16 @@
 
 namespace blackout {
 
-namespace {
-
-std::string placeOf(const Site& site) {
+std::string shortPlace(const Site& site) {
   if (site.sources.empty() || site.sources.front().chain.empty()) return {};
   const Place& p = site.sources.front().chain.front();
   return p.file.empty() ? std::string() : fmt::format("{}:{}", p.file.substr(p.file.rfind('/') + 1), p.line);
 }
 
-}  // namespace
-
 SitePlaces::SitePlaces(const std::vector<std::string>& programs) {
   for (const std::string& program : programs)
     if (auto sites = readSiteTable(program))
-      for (const Site& site : *sites) places_.try_emplace(site.id, placeOf(site));
+      for (const Site& site : *sites) places_.try_emplace(site.id, shortPlace(site));
 }
 
 std::string SitePlaces::at(std::uint64_t id) const {
@@ -30,7 +26,7 @@ std::string SitePlaces::at(std::uint64_t id) const {
 std::string shortPlace(const Trace& trace, WhereNo where) {
   const Where* w = trace.where(where);
   const Site* site = w == nullptr ? nullptr : trace.site(w->site);
-  return site == nullptr ? std::string() : placeOf(*site);
+  return site == nullptr ? std::string() : shortPlace(*site);
 }
 
 }  // namespace blackout

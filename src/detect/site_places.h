@@ -22,6 +22,7 @@ class SitePlaces {
   std::map<std::uint64_t, std::string> places_;
 };
 
+std::string shortPlace(const Site& site);
 // The same for a place of a trace.
 std::string shortPlace(const Trace& trace, WhereNo where);
 

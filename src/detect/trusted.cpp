@@ -218,7 +218,7 @@ void Trusted::readWheres() {
     WhereRow& row = wheres_[w];
     // Of the outermost function that is trusted, the return address: frames[outer] and what is above it.
     std::size_t outer = 0;
-    row.inside = site != nullptr && trustedSite(site->id);
+    row.inside = site != nullptr && (site->trapped ? isListed(objects_, site->module) : trustedSite(site->id));
     for (std::size_t i = 0; i < where.frames.size(); ++i)
       if (isTrusted(where.frames[i])) {
         row.inside = true;

@@ -45,13 +45,14 @@ typedef struct blackout_site {
   uint32_t number; /* the runtime's; 0 in the file */
   uint16_t size;   /* bytes accessed; 0: varies */
   uint8_t kind;    /* blackout_site_kind */
-  uint8_t flags;   /* BLACKOUT_SITE_ATOMIC */
+  uint8_t flags;   /* BLACKOUT_SITE_ATOMIC, _TRAPPED */
   int32_t places;  /* blackout_place[], offset from this field */
   uint32_t place_count;
   int32_t type; /* "Struct.field", offset from this field; 0: unknown */
   uint32_t reserved;
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
+#define BLACKOUT_SITE_TRAPPED 2u /* in code without a site table: its id is of events/trapped_id.h */
 
 /* Kept bitcode. Each translation unit leaves one record in the section `blackout_bitcode` of its object file: LLVM
  * bitcode prepared for analysis (src/pass/prepare.h says how, src/ir/prepared.h with which metadata). The section travels through archives and links; a program

@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 2u
+#define BLACKOUT_RECOVERY_VERSION 3u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -93,6 +93,19 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_RECORDED 16u
 #define BLACKOUT_USED_STORED 32u /* it stored to PM */
 
+/* How far a client got with its server, and what the server was sent after it (runtime/drive.h). */
+#define BLACKOUT_DRIVE_WAITS 0u       /* for the server to be ready */
+#define BLACKOUT_DRIVE_NEVER_READY 1u /* the time for that was over */
+#define BLACKOUT_DRIVE_NO_SERVER 2u   /* it ended before it was ready */
+#define BLACKOUT_DRIVE_TALKS 3u
+#define BLACKOUT_DRIVE_ENDED 4u /* client_status says how */
+
+typedef struct blackout_drive {
+  uint32_t state;        /* BLACKOUT_DRIVE_* */
+  int32_t client_status; /* as wait(2) gives it */
+  uint32_t sent;         /* 0, SIGTERM or SIGKILL */
+} blackout_drive;
+
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
@@ -120,8 +133,10 @@ typedef struct blackout_worker {
   uint64_t fault_address;
   char text[512];
   char notes[4096]; /* sentences, each ended by a newline */
+  uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */
 
   /* Set by the worker. */
+  blackout_drive drive;
   int32_t wait_status;
   uint32_t instrumented; /* the program has instrumented code */
   uint64_t output_size;  /* may exceed BLACKOUT_MAX_OUTPUT: the rest was not kept */

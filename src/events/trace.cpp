@@ -85,7 +85,8 @@ std::string encodeSite(const Site& site) {
   put<std::uint64_t>(out, site.id);
   put<std::uint16_t>(out, site.size);
   put<std::uint8_t>(out, static_cast<std::uint8_t>(site.kind));
-  put<std::uint8_t>(out, site.atomic ? BLACKOUT_SITE_ATOMIC : 0);
+  put<std::uint8_t>(out, static_cast<std::uint8_t>((site.atomic ? BLACKOUT_SITE_ATOMIC : 0) |
+                                                   (site.trapped ? BLACKOUT_SITE_TRAPPED : 0)));
   std::uint32_t count = 0;
   for (const Source& s : site.sources) count += static_cast<std::uint32_t>(s.chain.size());
   put<std::uint32_t>(out, count);
@@ -102,6 +103,7 @@ std::string encodeSite(const Site& site) {
     }
   }
   putText(out, site.type);
+  if (site.trapped) putText(out, site.module);
   return out;
 }
 
@@ -111,7 +113,9 @@ Result<Site> decodeSite(std::string_view payload) {
   site.id = in.number<std::uint64_t>();
   site.size = in.number<std::uint16_t>();
   auto kind = in.number<std::uint8_t>();
-  site.atomic = (in.number<std::uint8_t>() & BLACKOUT_SITE_ATOMIC) != 0;
+  auto bits = in.number<std::uint8_t>();
+  site.atomic = (bits & BLACKOUT_SITE_ATOMIC) != 0;
+  site.trapped = (bits & BLACKOUT_SITE_TRAPPED) != 0;
   auto count = in.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     auto id = in.number<std::uint64_t>();
@@ -127,6 +131,7 @@ Result<Site> decodeSite(std::string_view payload) {
     site.sources.back().chain.push_back(std::move(p));
   }
   site.type = in.text();
+  if (site.trapped) site.module = in.text();
   if (!in.ok() || !isSiteKind(kind)) return fail("a site record is damaged");
   site.kind = static_cast<SiteKind>(kind);
   return site;
@@ -398,8 +403,19 @@ Result<void> Trace::readTable(EventNo n) {
     m.end = in.number<std::uint64_t>();
     m.path = in.text();
     m.instrumented = (e.len & 1) != 0;
+    m.trapped = (e.len & 2) != 0;
     if (!in.ok()) return damaged(n, "a program file's record");
     modules_.push_back(std::move(m));
+    return {};
+  }
+  if (kindOf(e) == EventKind::Patched) {
+    auto patched = in.number<std::uint32_t>();
+    in.number<std::uint32_t>();  // of these by a jump
+    auto unproved = in.number<std::uint32_t>();
+    if (!in.ok() || modules_.empty() || modules_.back().begin != e.addr)
+      return damaged(n, "a record of replaced instructions");
+    modules_.back().patched = patched;
+    modules_.back().unproved = unproved;
     return {};
   }
   auto room = [&](auto& table) {

@@ -40,6 +40,10 @@ struct Site {
   bool atomic = false;
   std::vector<Source> sources;
   std::string type;  // "Struct.field"; empty: unknown
+  // In code that has no site table. As the runtime writes it, it has no sources and an id of trapped_id.h; the tool adds a
+  // record with the sources, the id that they have, and the program file (explore/trapped_sites.h).
+  bool trapped = false;
+  std::string module = {};
   bool operator==(const Site&) const = default;
 };
 
@@ -66,6 +70,10 @@ struct LoadedModule {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   bool instrumented = false;
+  bool trapped = false;  // what it does without being instrumented is followed
+  // Its fences, flushes and locked instructions: how many are followed, and how many were not proved to be instructions.
+  std::uint32_t patched = 0;
+  std::uint32_t unproved = 0;
 };
 
 class Trace {
@@ -92,6 +100,7 @@ class Trace {
 
   // Null for 0 (unknown).
   const Site* site(SiteNo n) const { return n == 0 ? nullptr : &sites_[n]; }
+  SiteNo siteCount() const { return static_cast<SiteNo>(sites_.size()); }
   const Where* where(WhereNo n) const { return n == 0 ? nullptr : &wheres_[n]; }
   const Site* siteOf(const Event& e) const;
   WhereNo whereCount() const { return static_cast<WhereNo>(wheres_.size()); }

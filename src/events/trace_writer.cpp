@@ -103,7 +103,7 @@ WhereNo TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
 }
 
 void TraceWriter::module(const LoadedModule& m) {
-  blob(EventKind::Module, 0, m.bias, encodeModule(m), m.instrumented ? 1U : 0U);
+  blob(EventKind::Module, 0, m.bias, encodeModule(m), (m.instrumented ? 1U : 0U) | (m.trapped ? 2U : 0U));
 }
 
 FileNo TraceWriter::file(std::string_view path, std::uint64_t size, bool before) {
@@ -176,6 +176,26 @@ Result<void> TraceWriter::save(const std::string& path, bool sealed) const {
   auto written = writeAll(fd, sealed ? sealedBytes() : bytes(), 0, path);
   ::close(fd);
   return written;
+}
+
+Result<void> appendSites(const std::string& path, std::span<const std::pair<SiteNo, Site>> sites) {
+  if (sites.empty()) return {};
+  TraceWriter records;
+  std::size_t before = records.bytes().size();
+  for (const auto& [number, site] : sites) records.blob(EventKind::Site, 0, number, encodeSite(site));
+  std::string bytes = records.bytes().substr(before);
+  int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::uint64_t committed = 0;
+  constexpr off_t kCommitted = offsetof(blackout_trace_header, committed);
+  Result<void> ok;
+  if (pread(fd, &committed, sizeof committed, kCommitted) != sizeof committed)
+    ok = fail(fmt::format("{}: the trace is cut short inside its header", path), ExitCode::Inconclusive);
+  if (ok) ok = writeAll(fd, bytes, static_cast<off_t>(BLACKOUT_HEADER_SIZE + committed), path);
+  committed += bytes.size();
+  if (ok) ok = writeAll(fd, {reinterpret_cast<const char*>(&committed), sizeof committed}, kCommitted, path);
+  ::close(fd);
+  return ok;
 }
 
 Result<void> sealTrace(const std::string& path, int waitStatus, std::uint32_t problems) {

@@ -48,6 +48,9 @@ class TraceWriter {
   blackout_trace_header& header() { return *reinterpret_cast<blackout_trace_header*>(header_.data()); }
 };
 
+// Records of sites for a trace that is not sealed: each replaces the one of its number.
+Result<void> appendSites(const std::string& path, std::span<const std::pair<SiteNo, Site>> sites);
+
 // Ends a recording: cuts the file after its last whole event, adds the program's end, further problems
 // (BLACKOUT_PROBLEM_*) and the checksums.
 Result<void> sealTrace(const std::string& path, int waitStatus, std::uint32_t problems = 0);

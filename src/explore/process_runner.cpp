@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "explore/launch.h"
 
@@ -86,13 +87,14 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgra
   if (auto ok = runner->launch(program); !ok) return tl::unexpected(ok.error());
   for (unsigned w = 0; w < workers; ++w)
     if (auto ok = runner->addWorker(w); !ok) return tl::unexpected(ok.error());
+  runner->findModules();
   return runner;
 }
 
 Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
   auto path = findProgram(program.command.at(0));
   if (!path) return tl::unexpected(path.error());
-  if (auto ok = checkLoadable(*path); !ok) return ok;
+  if (auto ok = checkLoadable(*path); !ok) return tl::unexpected(ok.error());
   auto preload = runtimePath();
   if (!preload) return tl::unexpected(preload.error());
   std::vector<int> theirs;
@@ -161,6 +163,17 @@ Result<void> ProcessRunner::addWorker(unsigned number) {
     return fail("the recovery command ended before it came to its first instruction; try it by hand",
                 ExitCode::Inconclusive);
   return {};
+}
+
+// The program files of the zygote, and so of every run: trapped code is named by them.
+void ProcessRunner::findModules() {
+  std::ifstream maps(fmt::format("/proc/{}/maps", zygote_));
+  for (std::string line; std::getline(maps, line);) {
+    std::size_t slash = line.find('/');
+    if (slash == std::string::npos || line.size() < 40 || line.find("x", line.find(' ')) > slash) continue;
+    sites_.addModule(line.substr(slash));
+    trapped_ |= line.find("libZydis") != std::string::npos;
+  }
 }
 
 ProcessRunner::~ProcessRunner() {
@@ -262,12 +275,17 @@ RunResult ProcessRunner::resultOf(unsigned number) {
     for (WatchedNo i = 0; i < watched.count(); ++i)
       result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = watched.mask(i)});
   }
+  // Ids of trapped code become those of their places, in the run's own trace too.
+  auto siteOf = [&](std::uint64_t id) {
+    const Site* site = trapped_ && id != 0 ? sites_.at(id) : nullptr;
+    return site == nullptr ? id : site->id;
+  };
   std::uint64_t count = std::min<std::uint64_t>(c.query_count, BLACKOUT_MAX_QUERIES);
   result.queries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const blackout_query& q = c.queries[i];
-    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, q.site, q.group, q.where, q.event,
-                              static_cast<std::uint8_t>(q.flags)});
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group, q.where,
+                              q.event, static_cast<std::uint8_t>(q.flags)});
   }
   result.steps = c.steps;
   result.used = c.used;
@@ -278,6 +296,8 @@ RunResult ProcessRunner::resultOf(unsigned number) {
     from = end + 1;
   }
   if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
+  if (w.traced && trapped_)
+    if (auto ok = sites_.nameSites(result.tracePath); !ok) result.notes.push_back(ok.error().sentence);
   return result;
 }
 

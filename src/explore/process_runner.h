@@ -9,6 +9,7 @@
 #include "events/recovery_contract.h"
 #include "explore/plan_file.h"
 #include "explore/private_pools.h"
+#include "explore/trapped_sites.h"
 #include "explore/worker_image.h"
 
 namespace blackout {
@@ -36,6 +37,7 @@ class ProcessRunner : public Runner {
   unsigned workers() const override { return static_cast<unsigned>(workers_.size()); }
   Result<void> begin(unsigned worker, const RunRequest& request) override;
   Result<std::pair<unsigned, RunResult>> wait() override;
+  const Site* trappedSite(std::uint64_t id) const override { return sites_.known(id); }
 
   // Further lines are watched: only while no run lives.
   Result<void> refresh(const Watched& watched) { return plan_.refresh(watched); }
@@ -55,6 +57,7 @@ class ProcessRunner : public Runner {
       : folder_(std::move(folder)), plan_(std::move(plan)), baseline_(&baseline) {}
   Result<void> launch(const RecoveryProgram& program);
   Result<void> addWorker(unsigned number);
+  void findModules();
   RunResult resultOf(unsigned worker);
 
   PrivateFolder folder_;
@@ -64,6 +67,8 @@ class ProcessRunner : public Runner {
   std::vector<Worker> workers_;
   int zygoteSocket_ = -1;
   int zygote_ = -1;
+  TrappedSites sites_;
+  bool trapped_ = false;  // code that was not compiled by Blackout is followed
 };
 
 }  // namespace blackout

@@ -3,21 +3,27 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "events/trace.h"
 #include "events/trace_writer.h"
 #include "explore/launch.h"
 #include "explore/self_check.h"
+#include "explore/trapped_sites.h"
 #include "explore/uninstrumented.h"
+#include "runtime/drive.h"
 
 namespace fs = std::filesystem;
 
@@ -34,6 +40,7 @@ std::string runtimeOptions(const RecordOptions& o, const std::string& trace, con
   if (o.locks) words += ":locks=1";
   if (o.stackDepth >= 0) words += fmt::format(":stack={}", o.stackDepth);
   if (o.heap != 0) words += fmt::format(":heap={}", o.heap);
+  words += trapWord(o.trap);
   words += optionWord("trace", trace) + optionWord("shadow", shadow.string());
   for (const PoolPattern& p : patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
   return words;
@@ -71,16 +78,82 @@ class Signals {
   struct sigaction old_[4]{};
 };
 
-struct Ran {
-  int waitStatus = 0;
-  bool randomised = false;  // addresses differ from run to run
-};
-
-Result<Ran> run(const std::string& program, const std::vector<std::string>& command, const std::string& preload,
-                const std::string& words) {
+std::vector<char*> argumentsOf(const std::vector<std::string>& command) {
   std::vector<char*> argv;
   for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
+  return argv;
+}
+
+// Memory that the tool shares with its children, or with the runtime by the file of the trace.
+class SharedPage {
+ public:
+  static constexpr std::size_t kSize = 4096;
+  explicit SharedPage(const char* file = nullptr) {
+    int fd = file == nullptr ? -1 : ::open(file, O_RDWR | O_CLOEXEC);
+    if (file == nullptr || fd >= 0)
+      base_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    if (fd >= 0) ::close(fd);
+  }
+  ~SharedPage() {
+    if (base_ != MAP_FAILED) munmap(base_, kSize);
+  }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+  template <class T>
+  T* as() const {
+    return base_ == MAP_FAILED ? nullptr : static_cast<T*>(base_);
+  }
+
+ private:
+  void* base_ = MAP_FAILED;
+};
+static_assert(offsetof(blackout_trace_header, listening) < SharedPage::kSize);
+
+// The driver of a recorded server, a child of the tool.
+class Driver {
+ public:
+  explicit Driver(const std::string& tracePath) : header_(tracePath.c_str()) {}
+  Result<void> start(pid_t server, const RecordOptions& options) {
+    auto* header = header_.as<blackout_trace_header>();
+    auto* result = result_.as<blackout_drive>();
+    if (header == nullptr || result == nullptr) return fail("no memory for --drive", ExitCode::Internal);
+    pid_t tool = getpid();
+    pid_t child = fork();
+    if (child < 0) return fail(fmt::format("no process can be made: {}", std::strerror(errno)), ExitCode::Internal);
+    if (child > 0) return {};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != tool) _exit(1);
+    // An interrupt is for the program and its client.
+    for (int s : {SIGTERM, SIGHUP}) std::signal(s, SIG_IGN);
+    std::vector<char*> command = argumentsOf(options.drive);
+    rt::drive({.server = server,
+               .listening = &header->listening,
+               .command = command.data(),
+               .output = STDERR_FILENO,
+               .readyMs = options.readySeconds * 1000,
+               .momentMs = 100,
+               .patienceMs = 5000},
+              *result);
+    _exit(0);
+  }
+  blackout_drive result() const {
+    return result_.as<blackout_drive>() ? *result_.as<blackout_drive>() : blackout_drive{};
+  }
+
+ private:
+  SharedPage header_, result_;
+};
+
+struct Ran {
+  int waitStatus = 0;
+  bool randomised = false;  // addresses differ from run to run
+  blackout_drive drive{};
+};
+
+Result<Ran> run(const std::string& program, const RecordOptions& options, const std::string& tracePath,
+                const std::string& preload, const std::string& words) {
+  std::vector<char*> argv = argumentsOf(options.command);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return fail(fmt::format("no pipe: {}", std::strerror(errno)), ExitCode::Internal);
   // Children that outlive the program come to us, so that the trace ends after the last of them.
@@ -109,6 +182,12 @@ Result<Ran> run(const std::string& program, const std::vector<std::string>& comm
   int error = 0;
   ssize_t n = read(report[0], &error, sizeof error);
   ::close(report[0]);
+  std::optional<Driver> driver;
+  Result<void> driven;
+  if (!options.drive.empty() && n != sizeof error) {
+    driven = driver.emplace(tracePath).start(child, options);
+    if (!driven) kill(child, SIGKILL);
+  }
   for (;;) {
     int status = 0;
     pid_t ended = waitpid(-1, &status, 0);
@@ -118,7 +197,44 @@ Result<Ran> run(const std::string& program, const std::vector<std::string>& comm
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   if (n == sizeof error) return fail(fmt::format("{}: can't be started: {}", program, std::strerror(error)));
+  if (!driven) return tl::unexpected(driven.error());
+  if (driver) {
+    ran.drive = driver->result();
+    ran.waitStatus = rt::serverStatus(ran.waitStatus, ran.drive);
+  }
   return ran;
+}
+
+// What came of the client. The recording goes on without it where there is something to judge.
+Result<void> judgeDrive(const RecordOptions& options, const std::string& program, const blackout_drive& drive,
+                        Recording& recording) {
+  if (options.drive.empty()) return {};
+  switch (drive.state) {
+    case BLACKOUT_DRIVE_NEVER_READY:
+      return fail(fmt::format("{}: it was not ready for --drive within {} s: it neither listened on a socket nor slept "
+                              "waiting for input; give it longer with --ready SECONDS",
+                              program, options.readySeconds),
+                  ExitCode::Inconclusive);
+    case BLACKOUT_DRIVE_NO_SERVER:
+      recording.incomplete.push_back(
+          fmt::format("The program ended before it was ready, so {} was not run; --drive is for a program that waits.",
+                      options.drive[0]));
+      break;
+    case BLACKOUT_DRIVE_ENDED:
+      if (int code = rt::clientCode(drive.client_status); code != 0)
+        recording.incomplete.push_back(fmt::format(
+            "The command of --drive, {}, ended with exit code {} in the recorded run, without any crash of ours; what "
+            "it was to do was not seen whole. Mend that first.",
+            options.drive[0], code));
+      if (drive.sent == SIGKILL)
+        recording.notes.emplace_back(
+            "The program did not end by SIGTERM and was killed; what it does at a proper end was not seen.");
+      break;
+    default:
+      recording.incomplete.push_back(
+          fmt::format("{} was not waited for, because what ran it was killed.", options.drive[0]));
+  }
+  return {};
 }
 
 // Keeps what the program made of its pools.
@@ -156,13 +272,28 @@ void explainBusError(const Trace& trace, Recording& recording) {
   }
 }
 
+// What code that is trapped did, or may have done, without being seen.
+void sayUnfollowed(const Trace& trace, Recording& recording) {
+  // A library that never touched PM (libcrypto has such places) needs no words.
+  std::set<std::string, std::less<>> touching;
+  for (SiteNo n = 1; n < trace.siteCount(); ++n) touching.insert(trace.site(n)->module);
+  for (const LoadedModule& m : trace.modules())
+    if (m.unproved > 0 && touching.contains(m.path))
+      recording.notes.push_back(fmt::format(
+          "{}: {} that may be flushes or fences could not be proved to be instructions; they are not followed.",
+          fs::path(m.path).filename().string(), m.unproved == 1 ? "1 place" : fmt::format("{} places", m.unproved)));
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::Unfollowed)
+      recording.incomplete.push_back(fmt::format("Not followed: {}.", trace.payload(n)));
+}
+
 // Why nothing can be judged at all, if that is so.
-Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::string& program,
+Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::string& program, const Loaded& code,
                    const Recording& recording) {
-  bool loaded = false, instrumented = false, mapped = false;
+  bool loaded = false, followed = false, mapped = false;
   for (const LoadedModule& m : trace.modules()) {
     loaded = true;
-    instrumented |= m.instrumented;
+    followed |= m.instrumented || m.trapped;
   }
   for (EventNo n = 0; n < trace.end() && !mapped; n = trace.next(n)) mapped = kindOf(trace[n]) == EventKind::Map;
   if (!loaded)
@@ -177,8 +308,14 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
                     WIFSIGNALED(recording.waitStatus) ? fmt::format("signal {}", WTERMSIG(recording.waitStatus))
                                                       : fmt::format("exit code {}", WEXITSTATUS(recording.waitStatus))),
         ExitCode::Inconclusive);
-  if (!instrumented)
-    return fail(fmt::format("{}: not instrumented; build it with blackout-clang or blackout-clang++", program));
+  if (!mapped && code.script)
+    return fail(
+        fmt::format("{}: a script: neither its interpreter {} nor what it started mapped any PM; name the pool files "
+                    "with --pm, or the program itself behind --",
+                    program, code.path));
+  if (!followed)
+    return fail(fmt::format(
+        "{}: not instrumented; build it with blackout-clang or blackout-clang++, or leave out --trap never", program));
   if (!mapped)
     return fail(options.pm.empty()
                     ? fmt::format("{}: no PM was seen; name its pool files with --pm, or register memory with "
@@ -197,6 +334,8 @@ Result<Recording> record(const RecordOptions& options) {
     return fail("no program: write it behind --, as in 'blackout check --pm pool.img -- ./program'");
   auto program = findProgram(options.command[0]);
   if (!program) return tl::unexpected(program.error());
+  auto loaded = checkLoadable(*program);
+  if (!loaded) return tl::unexpected(loaded.error());
   auto preload = runtimePath();
   if (!preload) return tl::unexpected(preload.error());
   auto patterns = canonicalPatterns(options.pm);
@@ -217,12 +356,16 @@ Result<Recording> record(const RecordOptions& options) {
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
-  auto ran = run(*program, options.command, *preload, runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  auto ran = run(*program, options, recording.tracePath, *preload,
+                 runtimeOptions(options, recording.tracePath, shadow, *patterns));
   if (!ran) return tl::unexpected(ran.error());
   recording.waitStatus = ran->waitStatus;
+  if (auto ok = judgeDrive(options, *program, ran->drive, recording); !ok) return tl::unexpected(ok.error());
   if (ran->randomised)
     recording.notes.push_back(
         "address randomisation can't be switched off here, so volatile addresses differ from run to run");
+
+  if (auto ok = TrappedSites().nameSites(recording.tracePath); !ok) return tl::unexpected(ok.error());
 
   // The trace checks itself before it is sealed, so that the answer stays with it.
   std::vector<std::string> unexplained;
@@ -238,12 +381,13 @@ Result<Recording> record(const RecordOptions& options) {
     return tl::unexpected(ok.error());
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(Error{trace.error().sentence, ExitCode::Internal});
-  if (auto ok = sawPm(*trace, options, *program, recording); !ok) return tl::unexpected(ok.error());
+  if (auto ok = sawPm(*trace, options, *program, *loaded, recording); !ok) return tl::unexpected(ok.error());
 
   explainBusError(*trace, recording);
   if (!unexplained.empty())
     recording.incomplete.push_back(fmt::format("Not explained by the trace: {}.", fmt::join(unexplained, "; ")));
   recording.blindSentence = blindSentence(*trace);
+  sayUnfollowed(*trace, recording);
   for (const LoadedModule& m : trace->modules()) {
     if (fs::path(m.path).filename().string().rfind("libpmem", 0) == 0) {
       recording.notes.push_back(

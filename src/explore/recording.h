@@ -9,6 +9,7 @@
 
 #include "events/error.h"
 #include "events/trace.h"
+#include "explore/launch.h"
 #include "explore/private_pools.h"
 
 namespace blackout {
@@ -21,7 +22,11 @@ struct RecordOptions {
   bool loads = false;
   bool locks = false;
   int stackDepth = -1;  // -1: the runtime's default
-  unsigned heap = 0;    // MiB of persistent heap; 0: the heap is ordinary memory
+  Trap trap = Trap::IfNeeded;
+  unsigned heap = 0;  // MiB of persistent heap; 0: the heap is ordinary memory
+  // The client that talks to the program once it is ready, and ends it (runtime/drive.h); empty: it is no server.
+  std::vector<std::string> drive;
+  unsigned readySeconds = 10;
 };
 
 struct Recording {

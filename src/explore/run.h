@@ -106,6 +106,8 @@ class Runner {
   virtual Result<void> begin(unsigned worker, const RunRequest& request) = 0;
   // Waits for any run that was begun; the worker is idle then.
   virtual Result<std::pair<unsigned, RunResult>> wait() = 0;
+  // The place of a query's site in code without a site table; null: it has none that is known.
+  virtual const Site* trappedSite(std::uint64_t) const { return nullptr; }
 };
 
 }  // namespace blackout

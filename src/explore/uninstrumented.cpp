@@ -181,7 +181,10 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
   std::set<std::string> names;
   for (const LoadedModule& m : modules) {
     std::string name = std::filesystem::path(m.path).filename().string();
-    if (flushesAreKnown(name) || !hasUnseenFlushes(m.path)) continue;
+    // What is trapped is followed (and said to be where it is not); objects in an instrumented program are not told
+    // apart.
+    bool followed = m.trapped && instrumented.count(m.path) == 0;
+    if (followed || flushesAreKnown(name) || !hasUnseenFlushes(m.path)) continue;
     // An instrumented program may have been linked with objects that are not.
     names.insert(instrumented.count(m.path) != 0 ? "part of " + name : name);
   }

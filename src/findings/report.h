@@ -82,6 +82,7 @@ struct Report {
   std::vector<SuppressionUse> suppressions;
   std::vector<std::string> readySuppressions;  // lines that would hide the findings; only if asked for
   std::vector<std::string> trusted;            // paths of the objects that --trust names
+  bool trapped = false;                        // code that is not instrumented was followed by traps
   RunSummary run;
   std::optional<ExploredCrashes> exploration;  // none: crashes were not explored
   bool operator==(const Report&) const = default;

@@ -68,9 +68,11 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back(
         "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker) and by what "
         "it "
-        "prints: what is wrong and neither noticed nor printed is not found. Nor is what only code tells apart that "
-        "isn't "
-        "instrumented: reads inside libraries (atoi, sscanf, members of std::string) are not seen.");
+        "prints: what is wrong and neither noticed nor printed is not found.");
+    if (!report.trapped)
+      sentences.emplace_back(
+          "What only code tells apart that isn't instrumented is not found: reads inside libraries (atoi, sscanf, members "
+          "of std::string) are not seen; --trap always sees them.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
       sentences.emplace_back(

@@ -1,5 +1,6 @@
 #include "report/symbolizer.h"
 
+#include <fmt/format.h>
 #include <llvm/DebugInfo/DIContext.h>
 #include <llvm/DebugInfo/Symbolize/Symbolize.h>
 #include <llvm/Demangle/Demangle.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+
+#include "explore/trapped_sites.h"
 
 namespace blackout {
 
@@ -83,8 +86,11 @@ const std::vector<Frame>& Symbolizer::lookUp(std::uint64_t returnAddress) {
   std::uint32_t count = info->getNumberOfFrames();
   for (std::uint32_t i = 0; i < count; ++i) {
     const llvm::DILineInfo& line = info->getFrame(i);
-    frames.push_back(
-        {known(line.FunctionName), known(line.FileName), line.Line, line.Column, module->path, i + 1 < count});
+    std::string function = withoutClone(known(line.FunctionName));
+    // A function without a name is known by where it is, as debuggers write it.
+    if (function.empty() && i + 1 == count)
+      function = fmt::format("{}+{:#x}", baseName(module->path), pc - module->bias);
+    frames.push_back({std::move(function), known(line.FileName), line.Line, line.Column, module->path, i + 1 < count});
   }
   return frames;
 }
@@ -94,8 +100,11 @@ std::vector<Frame> Symbolizer::stackOf(WhereNo where) {
   const Where* w = trace_.where(where);
   if (w == nullptr) return stack;
   const Site* site = trace_.site(w->site);
-  if (site != nullptr && !site->sources.empty())
+  if (site != nullptr && !site->sources.empty()) {
     stack = framesOf(site->sources.front());
+    for (Frame& f : stack) f.module = site->module;
+  } else if (site != nullptr && site->trapped)
+    stack.push_back({{}, {}, 0, 0, site->module, false});
   else if (!w->frames.empty())
     stack.emplace_back();  // an unknown function, so that its caller is not taken for it
 

@@ -179,11 +179,20 @@ std::string EventPrinter::body(EventNo n) const {
       return where == nullptr ? std::string()
                               : fmt::format("{} site {} with {} calls", e.addr, where->site, where->frames.size());
     }
+    case EventKind::Patched: {
+      std::uint32_t counts[3] = {};
+      std::memcpy(counts, trace_.payload(n).data(), std::min(sizeof counts, trace_.payload(n).size()));
+      return fmt::format("at {:#x}: {} instructions followed, {} not proved", e.addr, counts[0], counts[2]);
+    }
+    case EventKind::Unfollowed:
+      return escapeText(trace_.payload(n));
     case EventKind::Module: {
       std::string_view payload = trace_.payload(n);
       std::string_view path = payload.substr(std::min<std::size_t>(16, payload.size()));
       return fmt::format("{} at {:#x}{}", escapeText(path.substr(0, path.find('\0'))), word(payload, 0),
-                         (e.len & 1) != 0 ? ", instrumented" : "");
+                         (e.len & 1) != 0   ? ", instrumented"
+                         : (e.len & 2) != 0 ? ", trapped"
+                                            : "");
     }
     case EventKind::Lost:
       return fmt::format("{} events, reason {}", e.value, e.addr);

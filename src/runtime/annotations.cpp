@@ -20,6 +20,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
@@ -111,10 +112,12 @@ bool findRegistered(uintptr_t a, size_t size, uintptr_t begin, uintptr_t end, co
     long at = file == 0 ? -1
                         : syscall(SYS_mmap, begin, end - begin, PROT_READ | PROT_WRITE,
                                   (ownsPools() ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, fd, 0L);
-    syscall(SYS_close, fd);
     if (at == -1) endRun(BLACKOUT_ENDED_BROKEN, "registered memory can't be mapped", nullptr);
     noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
-    addRegion({a, a + size, file, a - begin});
+    Region region{a, a + size, file, a - begin};
+    trapRegion(region, fd, ownsPools());
+    syscall(SYS_close, fd);
+    addRegion(region);
     registered[file] = true;
     return true;
   }
@@ -156,9 +159,8 @@ void registerMemory(void* p, size_t size, const char* name, const char* caller) 
   struct stat st;
   if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0 || !replacePages(begin, end, fd))
     stop("registered memory can't be made PM:", path, 3);
-  syscall(SYS_close, fd);
   uint32_t file = newFile(path, st);
-  if (file == 0) return;
+  if (file == 0) return void(syscall(SYS_close, fd));
   setFileSize(file, end - begin);
   // What was there before is settled.
   for (uintptr_t page = begin; page < end; page += kPage) {
@@ -169,7 +171,10 @@ void registerMemory(void* p, size_t size, const char* name, const char* caller) 
   }
   // Part of an object may be registered, and pointers to the object begin before it.
   noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
-  addRegion({a, a + size, file, a - begin});
+  Region region{a, a + size, file, a - begin};
+  trapRegion(region, fd, true);
+  syscall(SYS_close, fd);
+  addRegion(region);
   registered[file] = true;
 }
 
@@ -184,6 +189,7 @@ void unregisterMemory(void* p) {
   uintptr_t end = (r.end + kPage - 1) & ~(kPage - 1);
   fileRemoved(r.file);
   removeRegions(r.begin, r.end);
+  if (r.alias != 0) syscall(SYS_mprotect, begin, end - begin, PROT_READ | PROT_WRITE);
   if (!replacePages(begin, end, -1)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
 }
 

@@ -17,6 +17,8 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 
+extern "C" void* __libc_stack_end;
+
 namespace blackout::rt {
 
 namespace {
@@ -33,6 +35,34 @@ struct Range {
 };
 Range rangeOf(uint64_t address, uint64_t size) {
   return {address, size > UINTPTR_MAX - address ? UINTPTR_MAX : address + size};
+}
+
+// Memory of a stack that the program calls PM: libpmemobj finds out by a local variable whether pmemcheck is there. It
+// doesn't become PM, but it is said to be.
+constexpr int kMaxClaims = 16;
+Range claims[kMaxClaims];
+
+bool onStack(Range range) {
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return range.begin >= here && range.end <= reinterpret_cast<uintptr_t>(__libc_stack_end);
+}
+bool claim(Range range) {
+  if (!onStack(range)) return false;
+  for (Range& c : claims)
+    if (c.begin == c.end) {
+      c = range;
+      return true;
+    }
+  return true;
+}
+bool isClaimed(Range range) {
+  for (const Range& c : claims)
+    if (c.begin <= range.begin && range.end <= c.end && range.begin < range.end) return true;
+  return false;
+}
+void unclaim(Range range) {
+  for (Range& c : claims)
+    if (range.begin <= c.begin && c.end <= range.end) c = {};
 }
 
 enum class Backing { Memory, SharedFile, Nothing };
@@ -185,6 +215,7 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
     case Request::EndTxN:
       return append(BLACKOUT_EV_TxEnd, 0, where(), args[1], 0);
     case Request::AddToTx:
+      if (self.adding) return;
       return transactionRange(BLACKOUT_EV_TxAdd, 0, rangeOf(args[1], args[2]), where());
     case Request::AddToTxN:
       return transactionRange(BLACKOUT_EV_TxAdd, args[1], rangeOf(args[2], args[3]), where());
@@ -192,6 +223,15 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
       return transactionRange(BLACKOUT_EV_TxRemove, 0, rangeOf(args[1], args[2]), where());
     case Request::RemoveFromTxN:
       return transactionRange(BLACKOUT_EV_TxRemove, args[1], rangeOf(args[2], args[3]), where());
+    case Request::RemoveMapping: {
+      // A pool is PM as long as it is mapped; a part of it that is said to be none (a lock, run-time state) never matters.
+      Range range = rangeOf(args[1], args[2]);
+      forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+        if (!isRegistered(r) && (from != r.begin || to != r.end))
+          append(BLACKOUT_EV_Ignore, 0, where(), pmAddressOf(r, from), to - from);
+      });
+      return;
+    }
     case Request::IgnoreInTx:
       return markRange(BLACKOUT_EV_TxIgnore, rangeOf(args[1], args[2]), where());
     default:  // an answer, a mapping, nothing, or a request of another tool
@@ -202,6 +242,20 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
 }  // namespace
 
 uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site* site, const void* frame) {
+  Range first = rangeOf(args[1], args[2]);
+  switch (Request{args[0]}) {
+    case Request::RegisterMapping:
+      if (claim(first)) return unanswered;
+      break;
+    case Request::CheckMapping:
+      if (isClaimed(first)) return 1;
+      break;
+    case Request::RemoveMapping:
+      unclaim(first);
+      break;
+    default:
+      break;
+  }
   if (!recording()) return unanswered;
   if (!quiet()) {
     Stack stack;

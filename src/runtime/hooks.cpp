@@ -11,6 +11,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -115,8 +116,13 @@ void recordFlush(uint8_t kind, const void* p, uint32_t where) {
 }
 
 void storeBytes(void* to, const void* bytes, size_t size, uint32_t where) {
+  // What a recovery run has the kernel write there is its own.
+  if (recovering()) overwrite(to, size);
   recordStore(BLACKOUT_EV_Store, to, bytes, size, where);
-  memmove(to, bytes, size);
+  if (trapping)
+    writeThrough(reinterpret_cast<uintptr_t>(to), bytes, size);
+  else
+    memmove(to, bytes, size);
 }
 
 namespace {
@@ -148,6 +154,8 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     } else {
       recordStore(BLACKOUT_EV_Store, p, &v, sizeof v, where);
     }
+    // Trapped memory is reached without a fault where that is easy.
+    if (r->alias != 0 && r->pages == nullptr && a + sizeof v <= r->end) p = reinterpret_cast<void*>(reach(*r, a));
   }
   *static_cast<volatile T*>(p) = v;
 }

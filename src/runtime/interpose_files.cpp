@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -28,6 +29,8 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
+#include "runtime/trap/vectors.h"
 
 using namespace blackout::rt;
 
@@ -35,7 +38,11 @@ namespace {
 
 uint32_t libraryWhere(const char* function, const void* frame) {
   Stack stack;
-  walkStack(stack, frame);
+  // Code that is trapped has no site of its own here: the call is the first frame.
+  if (trapping)
+    walkCallers(stack, frame);
+  else
+    walkStack(stack, frame);
   return whereOf(librarySite(function), stack);
 }
 
@@ -92,6 +99,10 @@ bool readsPool(int fd) { return recovering() && isPoolDescriptor(fd); }
 // The kernel reads the program's memory.
 void kernelReads(const void* p, size_t n, const void* frame) {
   if (recovering() && mayBePm(p, n)) observe(p, n, nullptr, frame, newGroup());
+}
+
+void kernelReads(const iovec* parts, int count, const void* frame) {
+  for (int i = 0; i < count && recovering(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, frame);
 }
 
 // open and all its names. A path that isn't a pool's goes to libc, which knows about cancellation.
@@ -166,6 +177,8 @@ uint64_t writeOffset(int fd) {
 // At `*at`, or at the descriptor's own offset.
 ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
   changesPools();
+  ReadableParts readable(parts, count);
+  parts = readable.get();
   auto plain = [&]() -> ssize_t {
     return at == nullptr ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, *at, 0L);
   };
@@ -234,6 +247,42 @@ ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame,
   }
   int error = errno;
   syscall(SYS_munmap, aside, size);
+  errno = error;
+  return n;
+}
+
+// The same for a vector of buffers: one call, beside the parts, as the kernel makes one.
+template <class Call>
+ssize_t readParts(const iovec* parts, int count, const char* name, const void* frame, Call call) {
+  bool pm = false;
+  size_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
+    total += parts[i].iov_len;
+  }
+  if (!pm || total == 0) return call(parts, count);
+  void* aside = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
+  if (aside == MAP_FAILED) return call(parts, count);
+  iovec one{aside, total};
+  ssize_t n = call(&one, 1);
+  int error = errno;
+  if (n > 0) {
+    Scope scope;
+    uint32_t where = scope.nested ? 0 : libraryWhere(name, frame);
+    const char* from = static_cast<const char*>(aside);
+    size_t left = size_t(n);
+    for (int i = 0; i < count && left > 0; ++i) {
+      size_t size = parts[i].iov_len < left ? parts[i].iov_len : left;
+      if (scope.nested)
+        memcpy(parts[i].iov_base, from, size);
+      else
+        storeBytes(parts[i].iov_base, from, size, where);
+      from += size;
+      left -= size;
+    }
+  }
+  syscall(SYS_munmap, aside, total);
   errno = error;
   return n;
 }
@@ -451,19 +500,21 @@ BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t 
   return pwrite(fd, buffer, size, at);
 }
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
-  for (int i = 0; i < count && recovering(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, BLACKOUT_FRAME());
-  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, parts, count);
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count);
   return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
-  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev)(fd, parts, count, at);
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev)(fd, ReadableParts(parts, count).get(), count, at);
   return writeVector(fd, parts, count, &at, "pwritev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) {
   return pwritev(fd, parts, count, at);
 }
 BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
-  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev2)(fd, parts, count, at, flags);
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev2)(fd, ReadableParts(parts, count).get(), count, at, flags);
   return writeVector(fd, parts, count, at == -1 ? nullptr : &at, "pwritev2", BLACKOUT_FRAME());
 }
 
@@ -497,37 +548,49 @@ BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
     }
     return total;
   }
-  bool pm = false;
-  size_t total = 0;
-  for (int i = 0; i < count; ++i) {
-    pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
-    total += parts[i].iov_len;
-  }
-  if (!pm || total == 0) return BLACKOUT_REAL(readv)(fd, parts, count);
-  // One call, beside the parts, as the kernel makes one.
-  void* aside = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
-  if (aside == MAP_FAILED) return BLACKOUT_REAL(readv)(fd, parts, count);
-  ssize_t n = BLACKOUT_REAL(read)(fd, aside, total);
-  int error = errno;
-  if (n > 0) {
-    Scope scope;
-    uint32_t where = scope.nested ? 0 : libraryWhere("readv", BLACKOUT_FRAME());
-    const char* from = static_cast<const char*>(aside);
-    size_t left = size_t(n);
-    for (int i = 0; i < count && left > 0; ++i) {
-      size_t size = parts[i].iov_len < left ? parts[i].iov_len : left;
-      if (scope.nested)
-        memcpy(parts[i].iov_base, from, size);
-      else
-        storeBytes(parts[i].iov_base, from, size, where);
-      from += size;
-      left -= size;
+  return readParts(parts, count, "readv", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(readv)(fd, p, n); });
+}
+BLACKOUT_EXPORT ssize_t preadv(int fd, const iovec* parts, int count, off_t at) {
+  if (readsPool(fd)) {
+    ssize_t total = 0;
+    for (int i = 0; i < count; ++i) {
+      ssize_t n = pread(fd, parts[i].iov_base, parts[i].iov_len, at + total);
+      if (n < 0) return total > 0 ? total : n;
+      total += n;
+      if (size_t(n) < parts[i].iov_len) break;
     }
+    return total;
   }
-  syscall(SYS_munmap, aside, total);
-  errno = error;
-  return n;
+  return readParts(parts, count, "preadv", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(preadv)(fd, p, n, at); });
+}
+BLACKOUT_EXPORT ssize_t preadv64(int fd, const iovec* parts, int count, off_t at) {
+  return preadv(fd, parts, count, at);
+}
+BLACKOUT_EXPORT ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  if (readsPool(fd)) return at == -1 ? readv(fd, parts, count) : preadv(fd, parts, count, at);
+  return readParts(parts, count, "preadv2", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(preadv2)(fd, p, n, at, flags); });
+}
+BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  return readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
+    iovec* parts = message->msg_iov;
+    size_t count = message->msg_iovlen;
+    message->msg_iov = const_cast<iovec*>(p);
+    message->msg_iovlen = size_t(n);
+    ssize_t got = BLACKOUT_REAL(recvmsg)(fd, message, flags);
+    message->msg_iov = parts;
+    message->msg_iovlen = count;
+    return got;
+  });
+}
+BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  kernelReads(message->msg_iov, int(message->msg_iovlen), BLACKOUT_FRAME());
+  ReadableParts readable(message->msg_iov, int(message->msg_iovlen));
+  msghdr passed = *message;
+  passed.msg_iov = const_cast<iovec*>(readable.get());
+  return BLACKOUT_REAL(sendmsg)(fd, &passed, flags);
 }
 
 BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {

@@ -17,6 +17,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
@@ -64,17 +65,24 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
     }
     return r;
   }
+  // Private copies are on no DAX file system; a recording and its restarts must hear the same.
+  if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && (flags & MAP_SYNC) != 0) {
+    errno = EOPNOTSUPP;
+    return MAP_FAILED;
+  }
   noteModules();
   Scope scope;
   if (scope.nested) return plainMap(at, size, prot, flags, fd, offset);
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
   void* r = MAP_FAILED;
+  // Events of a trapped restart are recorded through a second mapping, which must be of the same memory.
+  if (recovering() && traced && trapping) ownPools();
   if (recovering() && !ownsPools()) {
-    if (shared && mapsFile(file, uint64_t(offset), size))
+    if (shared && mapsFile(file, uint64_t(offset), size) && !canHold(file, uint64_t(offset), pages(size)))
       ownPools();
     else
-      flags = (flags & ~(MAP_TYPE | MAP_SYNC)) | MAP_PRIVATE;
+      flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
   }
   if (recovering() && at == nullptr) {
     if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
@@ -94,7 +102,10 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   if (r == MAP_FAILED && at == nullptr) r = plainMap(nullptr, size, prot, flags, fd, offset);
   if (r == MAP_FAILED) return r;
   begin = reinterpret_cast<uintptr_t>(r);
-  if (!addRegion({begin, begin + pages(size), file, uint64_t(offset)})) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  Region region{begin, begin + pages(size), file, uint64_t(offset)};
+  region.protection = prot;
+  removeRegions(region.begin, region.end);
+  if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
 }
 
@@ -161,6 +172,8 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
     }
     return r;
   }
+  // Private pages can't be mapped a second time once they are moved.
+  if (recovering() && trapping) ownPools();
   Scope scope;
   const Region* known = scope.nested ? nullptr : findRegion(from);
   if (known == nullptr) return plain(flags, to);
@@ -177,8 +190,41 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   if (r == MAP_FAILED) return r;
   if (oldSize != 0 && (flags & MREMAP_DONTUNMAP) == 0) removeRegions(begin, begin + pages(oldSize));
   auto now = reinterpret_cast<uintptr_t>(r);
-  if (!addRegion({now, now + pages(newSize), old.file, offset})) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  Region region{now, now + pages(newSize), old.file, offset};
+  region.protection = old.protection;
+  removeRegions(region.begin, region.end);
+  trapAgain(region);
+  if (!addRegion(region)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
+}
+
+// The program's own protection of trapped PM is kept beside ours: a fault that it would have had is its own.
+BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
+  auto plain = [&] { return int(syscall(SYS_mprotect, at, size, protection)); };
+  if (!trapping || !mayBePm(at, size)) return plain();
+  Scope scope;
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  uintptr_t end = begin + pages(size);
+  if (scope.nested || !overlapsRegion(begin, end)) return plain();
+  if (begin % kPage != 0 || (protection & ~(PROT_READ | PROT_WRITE | PROT_EXEC)) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (recovering() && !traced) {
+    // Only pages that are not ours to open change.
+    forEachRegion(begin, end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+      for (uintptr_t p = from; p < to; p += kPage)
+        if (reach(r, p) == p) syscall(SYS_mprotect, p, kPage, protection);
+    });
+  } else if ((protection & PROT_READ) == 0) {
+    syscall(SYS_mprotect, at, size, PROT_NONE);
+  } else if (recovering()) {
+    ownPools();  // its pages are all one kind then
+  } else if (options.loads == 0) {
+    syscall(SYS_mprotect, at, size, protection & ~PROT_WRITE);
+  }
+  setProtection(begin, end, protection);
+  return 0;
 }
 
 BLACKOUT_EXPORT int msync(void* at, size_t size, int flags) {

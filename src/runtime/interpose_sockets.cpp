@@ -1,10 +1,12 @@
 // Sockets of a recovery run: one with a path is among the run's own files, one without (the "abstract" names) has
 // the worker's number in its name, and internet sockets are in a network of the run's own. So what it listens on is
-// there for itself and its children, and for nobody else.
+// there for itself, its children and its client, and for nobody else. That a program listens is told in a recording,
+// too.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +83,13 @@ class Address {
   int folder_ = -1;
 };
 
+// Whoever waits to talk to the program may begin (drive.h).
+void listening() {
+  uint32_t* word = recovering() ? &worker->listening : &header->listening;
+  __atomic_store_n(word, uint32_t(syscall(SYS_getpid)), __ATOMIC_RELEASE);
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 }  // namespace
 
 BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
@@ -90,6 +99,11 @@ BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
 BLACKOUT_EXPORT int bind(int fd, const struct sockaddr* address, socklen_t size) noexcept {
   Address a(address, size, Use::MakeName);
   return int(syscall(SYS_bind, fd, a.address, a.size));
+}
+BLACKOUT_EXPORT int listen(int fd, int backlog) noexcept {
+  long r = syscall(SYS_listen, fd, backlog);
+  if (r == 0 && recording()) listening();
+  return int(r);
 }
 BLACKOUT_EXPORT int connect(int fd, const struct sockaddr* address, socklen_t size) {
   Address a(address, size, Use::Look);

@@ -12,18 +12,24 @@
 
 #include "runtime/pinned.h"
 #include "runtime/real.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
-extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
+// Once, at an address that the filter of trap/syscalls.cpp knows.
+extern "C" __attribute__((noinline)) long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
   long r;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
   register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(r)
-                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
+  __asm__ volatile(
+      "syscall\n"
+      ".globl blackout_after_syscall\n"
+      ".hidden blackout_after_syscall\n"
+      "blackout_after_syscall:"
+      : "=a"(r)
+      : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+      : "rcx", "r11", "memory");
   if (r < 0 && r >= -4095) {
     errno = int(-r);
     return -1;
@@ -33,7 +39,11 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
-  if (__builtin_expect(!recovering(), 1)) return __wrap_syscall(number, a, b, c, d, e, f);
+  // Of a trapped program the filter must see it: not by our own instruction.
+  auto call = [&] {
+    return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);
+  };
+  if (__builtin_expect(!recovering(), 1)) return call();
   switch (number) {
     case SYS_getpid:
       return getpid();
@@ -56,6 +66,6 @@ BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, lo
     case SYS_clock_gettime:
       return clock_gettime(clockid_t(a), reinterpret_cast<struct timespec*>(b));
     default:
-      return __wrap_syscall(number, a, b, c, d, e, f);
+      return call();
   }
 }

@@ -12,6 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
@@ -71,16 +72,26 @@ void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned
     if (s != nullptr && mayBePm(s, n)) observe(s, n, site, frame, newGroup());
     if (mayBePm(d, n)) overwrite(d, n);
   }
+  // Trapped memory is reached without a fault where one way leads to all of it.
   auto write = [&] {
+    void* to = d;
+    if (trapping && mayBePm(d, n)) {
+      Scope scope;
+      auto a = reinterpret_cast<uintptr_t>(d);
+      notePageWrites(a, n);
+      const Region* r = findRegion(d);
+      if (r != nullptr && alikeBytes(a, n) == n) to = reinterpret_cast<void*>(reach(*r, a));
+    }
     if (s != nullptr)
-      memmove(d, s, n);
+      memmove(to, s, n);
     else
-      memset(d, c, n);
+      memset(to, c, n);
   };
   bool done = recorded(site, frame, [&](uint32_t where) {
     write();
     bool flushed = (flags & kNoFlush) == 0;
     bool nonTemporal = flushed && (flags & (kNonTemporal | kWriteCombine)) != 0;
+    // Read back, because the source may overlap.
     recordStore(nonTemporal ? BLACKOUT_EV_StoreNt : BLACKOUT_EV_Store, d, d, n, where);
     if (!flushed) return;
     if (!nonTemporal) flushLines(d, n, where);
@@ -91,6 +102,14 @@ void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned
 }
 
 }  // namespace
+
+// The kind that a call from instrumented code has.
+constexpr blackout_site_kind siteKindOf(const char* name) {
+  constexpr char kMemory[] = "pmem_mem";
+  for (int i = 0; i < 8; ++i)
+    if (name[i] != kMemory[i]) return BLACKOUT_SITE_Persist;
+  return name[8] == 's' ? BLACKOUT_SITE_Fill : BLACKOUT_SITE_Copy;
+}
 
 // Each function twice: the hook with the place of the call, and the name itself. When nothing is
 // recorded, libpmem does the work.
@@ -103,7 +122,7 @@ void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned
   }                                                                                           \
   BLACKOUT_EXPORT result name(BLACKOUT_UNPACK parameters) {                                   \
     const void* frame = BLACKOUT_FRAME();                                                     \
-    blackout_site* site = recording() ? librarySite(#name) : nullptr;                         \
+    blackout_site* site = callerSite(#name, siteKindOf(#name), __builtin_return_address(0));  \
     if (!recording())                                                                         \
       if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;    \
     __VA_ARGS__;                                                                              \
@@ -143,4 +162,6 @@ static void drainCall(blackout_site* site, const void* frame) {
   if (auto* f = theirs<void()>("pmem_drain")) f();
 }
 BLACKOUT_EXPORT void __blackout_pmem_drain(blackout_site* site) { drainCall(site, BLACKOUT_FRAME()); }
-BLACKOUT_EXPORT void pmem_drain() { drainCall(recording() ? librarySite("pmem_drain") : nullptr, BLACKOUT_FRAME()); }
+BLACKOUT_EXPORT void pmem_drain() {
+  drainCall(callerSite("pmem_drain", BLACKOUT_SITE_Sfence, __builtin_return_address(0)), BLACKOUT_FRAME());
+}

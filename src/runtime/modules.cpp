@@ -15,6 +15,8 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/loaded.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -59,7 +61,13 @@ int noteModule(dl_phdr_info* info, size_t, void*) {
     name = path;
   }
   uint64_t range[2] = {begin, end};
-  appendBlob2(BLACKOUT_EV_Module, instrumented ? 1 : 0, info->dlpi_addr, range, sizeof range, name, strlen(name) + 1);
+  const PatchCount* patches = trapping && !instrumented ? patchesOf(begin) : nullptr;
+  uint8_t bits = uint8_t((instrumented ? 1 : 0) | (trapping ? 2 : 0));
+  appendBlob2(BLACKOUT_EV_Module, bits, info->dlpi_addr, range, sizeof range, name, strlen(name) + 1);
+  if (patches != nullptr) {
+    uint32_t counts[3] = {patches->patched, patches->jumps, patches->unproved};
+    appendBlob(BLACKOUT_EV_Patched, 0, begin, counts, sizeof counts);
+  }
   return 0;
 }
 
@@ -73,6 +81,14 @@ bool inInstrumented(uintptr_t address) {
 
 void noteModules() {
   if (recording() && !quiet()) dl_iterate_phdr(noteModule, nullptr);
+}
+
+void forgetModule(uintptr_t begin) {
+  if (!recording()) return;
+  Scope scope;
+  if (scope.nested) return;
+  for (Noted& n : noted)
+    if (n.begin == begin) n = {};
 }
 
 }  // namespace blackout::rt

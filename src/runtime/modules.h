@@ -8,6 +8,8 @@ namespace blackout::rt {
 
 // Appends a record for every program file not yet recorded. Outside any Scope.
 void noteModules();
+// The program file that was loaded there is gone: another one may come to the same place.
+void forgetModule(uintptr_t begin);
 // Whether an address lies in a program file that was noted and is instrumented. Safe in a signal handler.
 bool inInstrumented(uintptr_t address);
 

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/options.h"
 #include "runtime/recovery.h"
 
 namespace blackout::rt {
@@ -57,7 +58,7 @@ void raiseLoopback() {
 
 void ownNetwork() {
   static bool done = false;
-  if (!recovering() || done) return;
+  if (!recovering() || options.client != 0 || done) return;
   done = true;
   int saved = errno;
   if (leave(CLONE_NEWNET)) {
@@ -74,7 +75,7 @@ void ownNetwork() {
 
 void ownIpc() {
   static bool done = false;
-  if (!recovering() || done) return;
+  if (!recovering() || options.client != 0 || done) return;
   done = true;
   int saved = errno;
   if (!leave(CLONE_NEWIPC))

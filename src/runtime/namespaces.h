@@ -4,7 +4,8 @@
 
 namespace blackout::rt {
 
-// Before the run's first internet socket, or its first System V or message queue object. Nothing elsewhere.
+// Before the run's first internet socket, or its first System V or message queue object. Nothing elsewhere: a
+// client is in those of its server already.
 void ownNetwork();
 void ownIpc();
 

@@ -164,6 +164,15 @@ void overwrite(const void* p, size_t size) {
   forEachRegion(a, a + size, own);
 }
 
+bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {
+  if (begin < r.begin) begin = r.begin;
+  if (end > r.end) end = r.end;
+  bool all = true;
+  forEachWatched(r.watched, r.watchedLines, r.offset + (begin - r.begin), end - begin,
+                 [&](uint32_t w, uint64_t mask) { all &= (mask & ~seen[w]) == 0; });
+  return all;
+}
+
 void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
   uint64_t lines = 0;
   const uint32_t* slots = watchedSlots(file, lines);

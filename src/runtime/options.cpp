@@ -114,6 +114,8 @@ void readOptions() {
     set(key, value);
   }
   if (options.stack > 64) options.stack = 64;
+  if (options.pagebudget < 1) options.pagebudget = 1;
+  if (options.pagebudget > 32766) options.pagebudget = 32766;
   if (options.help != 0) printHelp();
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -148,10 +149,11 @@ void ownPools() {
     open[count] = fd;
     files[count++] = file;
   }
+  openAllPages();
   if (nftw(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
   options.shadow = ownShadow;
   for (int i = 0; i < regionCount; ++i) {
-    const Region& r = regions[i];
+    Region& r = regions[i];
     int copy = copies[r.file];
     if (copy == 0) continue;
     foldDirtyPages(r, copy);
@@ -159,6 +161,13 @@ void ownPools() {
     if (syscall(SYS_mmap, begin, r.end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, copy,
                 off_t(r.offset - (r.begin - begin))) == -1)
       broken("a mapping");
+    if (r.alias != 0) {
+      Region before = r;
+      r.alias = 0;
+      r.pages = nullptr;
+      dropAlias(before, r.begin, r.end);
+      trapRegion(r, copy, true);
+    }
   }
   for (int i = 0; i < count; ++i) {
     int fd = open[i];

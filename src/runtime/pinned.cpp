@@ -73,7 +73,10 @@ timeval valueOf(uint64_t nanoseconds) {
   return {time_t(nanoseconds / kSecond), suseconds_t(nanoseconds % kSecond / 1000)};
 }
 
-bool othersLive() { return (worker->used & (BLACKOUT_USED_THREADS | BLACKOUT_USED_PROCESSES)) != 0; }
+bool othersLive() {
+  return (worker->used & (BLACKOUT_USED_THREADS | BLACKOUT_USED_PROCESSES)) != 0 || options.drive != nullptr ||
+         options.client != 0;
+}
 
 void sleepFor(uint64_t nanoseconds) {
   step(nullptr);

@@ -49,7 +49,8 @@ bool mapTable(bool make) {
     syscall(SYS_mkdir, path, 0700);
     worker->owns = 1;
   }
-  snprintf(path, sizeof path, "%s/run/processes", workerFolder);
+  // A client's processes are not the run's.
+  snprintf(path, sizeof path, "%s/run/processes%s", workerFolder, options.client != 0 ? "-of-client" : "");
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600));
   if (fd < 0) return false;
   void* p = MAP_FAILED;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/options.h"
+#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -292,35 +293,73 @@ void problem(uint32_t bit) { __atomic_fetch_or(&header->problems, bit, __ATOMIC_
 
 void lost(uint64_t events) { __atomic_fetch_add(&header->lost, events, __ATOMIC_RELAXED); }
 
-// Frame pointers, which the wrappers keep: [rbp] is the caller's, [rbp + 8] the return address.
-// Uninstrumented frames in between may hold anything in rbp, so only addresses further up the
-// same stack are followed.
-void walkStack(Stack& stack, const void* hookFrame) {
-  auto at = reinterpret_cast<uintptr_t>(hookFrame);
-  int limit = int(options.stack);
+namespace {
+
+void setHash(Stack& stack) {
   uint64_t hash = 0x9e3779b97f4a7c15ull;
-  int n = 0;
-  if (at >= self.stackLow && at < self.stackTop) {
-    // The first frame is the hook's: it returns into the instrumented function, whose place the site knows.
-    uintptr_t next = *reinterpret_cast<const uintptr_t*>(at);
-    while (n < limit && next > at && next < self.stackTop - 16 && (next & 7) == 0) {
-      at = next;
-      uint64_t pc = reinterpret_cast<const uint64_t*>(at)[1];
-      if (pc == 0) break;
-      stack.frames[n++] = pc;
-      hash = (hash ^ pc) * 0xff51afd7ed558ccdull;
-      hash ^= hash >> 32;
-      next = *reinterpret_cast<const uintptr_t*>(at);
-    }
+  for (int i = 0; i < stack.count; ++i) {
+    hash = (hash ^ stack.frames[i]) * 0xff51afd7ed558ccdull;
+    hash ^= hash >> 32;
   }
-  stack.count = n;
   stack.hash = hash;
 }
 
+// Frame pointers, which the wrappers keep: [rbp] is the caller's, [rbp + 8] the return address.
+// Uninstrumented frames in between may hold anything in rbp, so only addresses further up the
+// same stack are followed.
+int walkPointers(uintptr_t at, uint64_t* frames, int limit) {
+  int n = 0;
+  // The first frame is the hook's: it returns into the instrumented function, whose place the site knows.
+  uintptr_t next = *reinterpret_cast<const uintptr_t*>(at);
+  while (n < limit && next > at && next < self.stackTop - 16 && (next & 7) == 0) {
+    at = next;
+    uint64_t pc = reinterpret_cast<const uint64_t*>(at)[1];
+    if (pc == 0) break;
+    frames[n++] = pc;
+    next = *reinterpret_cast<const uintptr_t*>(at);
+  }
+  return n;
+}
+
+// A program that is trapped has code without frame pointers; unwind tables lead through both.
+int walkTables(uintptr_t at, uint64_t* frames, int limit) {
+  const auto* hook = reinterpret_cast<const uintptr_t*>(at);
+  Frame caller{};
+  caller.pc = hook[1] - 1;  // the call
+  caller.sp = at + 16;
+  caller.rbp = hook[0];
+  return unwind(caller, self.stackLow, self.stackTop, frames, limit);
+}
+
+}  // namespace
+
+void walkStack(Stack& stack, const void* hookFrame) {
+  if (__builtin_expect(self.trapped != nullptr, 0)) {
+    stack = *self.trapped;
+    return;
+  }
+  auto at = reinterpret_cast<uintptr_t>(hookFrame);
+  stack.count = 0;
+  if (at >= self.stackLow && at < self.stackTop)
+    stack.count = trapping ? walkTables(at, stack.frames, int(options.stack))
+                           : walkPointers(at, stack.frames, int(options.stack));
+  setHash(stack);
+}
+
 void walkCallers(Stack& stack, const void* frame) {
-  // As if the function had been called by a hook.
-  uintptr_t hook[2] = {reinterpret_cast<uintptr_t>(frame), 0};
-  walkStack(stack, hook);
+  auto at = reinterpret_cast<uintptr_t>(frame);
+  stack.count = 0;
+  if (options.stack != 0 && at >= self.stackLow && at < self.stackTop) {
+    stack.frames[0] = reinterpret_cast<const uint64_t*>(at)[1];
+    int rest = int(options.stack) - 1;
+    stack.count = 1 + (trapping ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest));
+  }
+  setHash(stack);
+}
+
+void walkFrom(Stack& stack, const Frame& from) {
+  stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack));
+  setHash(stack);
 }
 
 namespace {
@@ -382,6 +421,7 @@ void writeSite(blackout_site* site) {
   size_t typeLength = strlen(type);
   if (typeLength > 400) type = "", typeLength = 0;
   put(type, typeLength + 1);
+  if ((site->flags & BLACKOUT_SITE_TRAPPED) != 0) put("", 1);  // its program file: the tool's to say
   appendBlob(BLACKOUT_EV_Site, 0, site->number, payload, n);
 }
 

@@ -10,13 +10,17 @@
 
 #include "events/contract.h"
 #include "events/trace_format.h"
+#include "runtime/trap/eh_frame.h"
 
 namespace blackout::rt {
+
+struct Stack;
 
 struct ThreadState {
   bool busy = false;       // inside a Scope
   bool appending = false;  // inside a bracket: its event is being written
   bool active = false;     // PM events since the last fence
+  bool adding = false;     // inside a function of libpmemobj that adds to a transaction (libpmemobj.cpp)
   uint16_t number = 0;     // 0: none yet
   int depth = 0;           // open brackets (enter without leave)
   uint32_t tid = 0;
@@ -24,6 +28,9 @@ struct ThreadState {
   uintptr_t stackTop = 0;
   uint32_t process = 0;  // whose number this state belongs to: changes with fork
   uint32_t trusted = 0;  // in a restart: open regions of blackout_skip_detection_begin
+  // In a trap: the calls that led to the instruction, which every walk then gives.
+  const Stack* trapped = nullptr;
+  uint64_t blocked = 0;  // signals that the program believes to be blocked and that traps need (interpose_signals.cpp)
 };
 extern constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
 
@@ -59,6 +66,8 @@ class Scope {
   Scope& operator=(const Scope&) = delete;
   // True in a signal handler that interrupted an event: nothing can be recorded.
   const bool nested;
+  // Whoever calls leave() ends it instead.
+  void keep() { outer_ = false; }
 
   static void enter() {
     self.busy = true;
@@ -72,7 +81,7 @@ class Scope {
   }
 
  private:
-  const bool outer_;
+  bool outer_;
 };
 
 // All of these want an open Scope that isn't nested.
@@ -95,6 +104,8 @@ struct Stack {
 void walkStack(Stack& stack, const void* hookFrame);
 // The same for a function of the runtime that is called by its name: its caller is the first.
 void walkCallers(Stack& stack, const void* frame);
+// And for the instruction that a trap interrupted.
+void walkFrom(Stack& stack, const Frame& from);
 // The number of (site, stack), written to the trace when it is new.
 uint32_t whereOf(blackout_site* site, const Stack& stack);
 

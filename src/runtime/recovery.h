@@ -11,6 +11,8 @@
 
 namespace blackout::rt {
 
+struct Region;
+
 // Null: not in a recovery run.
 extern blackout_worker* worker;
 extern const blackout_plan* plan;
@@ -40,6 +42,8 @@ void observePath(const char* canonicalPath);
 void observeAllPaths();
 // A number for reads that belong together: one mem* call.
 uint32_t newGroup();
+// Whether all that is watched in these addresses of a region has been read or written.
+bool allSeen(const Region& region, uintptr_t begin, uintptr_t end);
 // The run made this file itself: nothing in it is the crash's, whatever its number was in other runs.
 void ownFile(uint32_t file);
 // Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.

@@ -6,6 +6,7 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -46,6 +47,15 @@ void insertAt(int at, const Region& r) {
   regions[at] = r;
   if (recovering()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
   ++regionCount;
+}
+
+Region partOf(const Region& r, uintptr_t from, uintptr_t to) {
+  Region part = r;
+  part.begin = from;
+  part.end = to;
+  part.offset = r.offset + (from - r.begin);
+  if (r.pages != nullptr) part.pages = r.pages + (from / 4096 - r.begin / 4096);
+  return part;
 }
 
 void eraseAt(int at) {
@@ -97,8 +107,25 @@ void removeRegions(uintptr_t begin, uintptr_t end) {
     uintptr_t to = r.end < end ? r.end : end;
     append(BLACKOUT_EV_Unmap, 0, 0, pmAddressOf(r, from), to - from);
     eraseAt(i);
-    if (r.begin < from) insertAt(i++, {r.begin, from, r.file, r.offset});
-    if (r.end > to && regionCount < kMaxRegions) insertAt(i++, {to, r.end, r.file, r.offset + (to - r.begin)});
+    if (r.begin < from) insertAt(i++, partOf(r, r.begin, from));
+    if (r.end > to && regionCount < kMaxRegions) insertAt(i++, partOf(r, to, r.end));
+    if (r.alias != 0) dropAlias(r, from, to);
+  }
+}
+
+void setProtection(uintptr_t begin, uintptr_t end, int protection) {
+  for (int i = 0; i < regionCount; ++i) {
+    Region r = regions[i];
+    if (r.begin >= end || r.end <= begin) continue;
+    uintptr_t from = r.begin > begin ? r.begin : begin;
+    uintptr_t to = r.end < end ? r.end : end;
+    if (regionCount + 2 >= kMaxRegions) return problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+    eraseAt(i);
+    if (r.begin < from) insertAt(i++, partOf(r, r.begin, from));
+    Region changed = partOf(r, from, to);
+    changed.protection = protection;
+    insertAt(i, changed);
+    if (r.end > to) insertAt(++i, partOf(r, to, r.end));
   }
 }
 

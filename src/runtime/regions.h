@@ -18,6 +18,12 @@ struct Region {
   // Recovery runs: which of the file's lines are watched; null: none.
   const uint32_t* watched = nullptr;
   uint64_t watchedLines = 0;
+  // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
+  intptr_t alias = 0;
+  int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for
+  // Trapped recovery runs: per page, 0 if it isn't protected, else accesses that are left until it is observed as a whole
+  // (kPageWritten: its content is the second mapping's alone). Null: all pages are protected.
+  uint16_t* pages = nullptr;
 };
 
 // Pools are placed from here on, with gaps, 2 MiB aligned.
@@ -34,6 +40,8 @@ bool mayBePm(const void* p, size_t size);
 // Inside a Scope. Adding cuts away what it overlaps; both append the map events.
 bool addRegion(Region region);
 void removeRegions(uintptr_t begin, uintptr_t end);
+// What the program may do with these pages of PM, in its own words: mprotect.
+void setProtection(uintptr_t begin, uintptr_t end, int protection);
 bool overlapsRegion(uintptr_t begin, uintptr_t end);
 
 template <class Body>

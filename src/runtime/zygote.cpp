@@ -1,6 +1,7 @@
 // The fork server of recovery runs: zygote, workers, runs. It runs as the first constructor, before
 // anything of the program, so a run is a fork and goes on into the program as if it had just been started. A worker
-// has one run at a time, keeps its output, waits for everything that came of it, and cleans up after it.
+// has one run at a time, keeps its output, waits for everything that came of it, and cleans up after it. Where the
+// program is a server, the worker starts its client beside each run.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +20,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/drive.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -47,13 +50,16 @@ long readByte(int fd, unsigned char& b) {
   return n;
 }
 
+// A client sees what the worker has to say, and nothing that it does itself is seen by anybody.
 void mapControl() {
   char path[4200];
   snprintf(path, sizeof path, "%s/control", workerFolder);
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC));
-  void* p = fd < 0 ? MAP_FAILED
-                   : reinterpret_cast<void*>(syscall(SYS_mmap, 0x309000000000ul, sizeof(blackout_worker),
-                                                     PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L));
+  void* p =
+      fd < 0
+          ? MAP_FAILED
+          : reinterpret_cast<void*>(syscall(SYS_mmap, 0x309000000000ul, sizeof(blackout_worker), PROT_READ | PROT_WRITE,
+                                            options.client != 0 ? MAP_PRIVATE : MAP_SHARED, fd, 0L));
   if (fd >= 0) syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
   worker = static_cast<blackout_worker*>(p);
@@ -90,6 +96,12 @@ void keepScanned(uintptr_t at) {
     if (word(at) > at && word(at) < self.stackTop && inInstrumented(word(at + 8))) return void(keepChain(at, at));
 }
 
+// A trapped program has unwind tables instead of frame pointers.
+void keepUnwound(const Frame& from) {
+  uint32_t& n = worker->frame_count;
+  n += uint32_t(unwind(from, self.stackLow, self.stackTop, worker->frames + n, int(BLACKOUT_MAX_RUN_FRAMES - n)));
+}
+
 // Where a signal found the run: the stack by frame pointers, from the interrupted instruction up.
 void fatal(int signal, siginfo_t* info, void* context) {
   auto* u = static_cast<ucontext_t*>(context);
@@ -98,7 +110,9 @@ void fatal(int signal, siginfo_t* info, void* context) {
     auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
     worker->frames[0] = pc;
     worker->frame_count = 1;
-    if (traced && !inInstrumented(pc))
+    if (trapping)
+      keepUnwound(frameOf(*u));
+    else if (traced && !inInstrumented(pc))
       keepScanned(low);
     else
       keepChain(uintptr_t(u->uc_mcontext.gregs[REG_RBP]), low);
@@ -120,8 +134,18 @@ void watchSignals() {
   for (int s : signals) sigaction(s, &action, nullptr);
 }
 
+// Which words of BLACKOUT_OPTIONS are of use to a program that joins the run.
+bool forChildren(const char* word) {
+  const char* const ours[] = {"zygote=", "shadow=", "trace=", "drive="};
+  for (const char* zygotes : ours)
+    if (strncmp(word, zygotes, strlen(zygotes)) == 0) return false;
+  return true;
+}
+// To a client no path is a pool, and no heap is persistent.
+bool forClients(const char* word) { return strncmp(word, "pin=", 4) == 0 || strncmp(word, "before=", 7) == 0; }
+
 // What the run's children are started with: they join the run instead of becoming zygotes.
-void setEnvironment() {
+void setEnvironment(bool (*wanted)(const char* word), const char* more) {
   const char* words = getenv("BLACKOUT_OPTIONS");
   size_t n = 0;
   auto put = [&](const char* text, size_t size) {
@@ -132,13 +156,13 @@ void setEnvironment() {
   };
   for (const char* w = words; w != nullptr && *w != '\0';) {
     const char* end = strchrnul(w, ':');
-    bool ours = strncmp(w, "zygote=", 7) == 0 || strncmp(w, "shadow=", 7) == 0 || strncmp(w, "trace=", 6) == 0;
-    if (!ours && end > w) {
+    if (wanted(w) && end > w) {
       put(w, size_t(end - w));
       put(":", 1);
     }
     w = *end == '\0' ? end : end + 1;
   }
+  put(more, strlen(more));
   put("worker=", 7);
   for (const char* c = workerFolder; *c != '\0'; ++c) {
     if (*c == ':' || *c == '%') {
@@ -158,18 +182,73 @@ void moveTo(int fd, int number) {
   syscall(SYS_close, fd);
 }
 
-// A pipe whose writing end is the standard output and error of all runs; the reading end comes back.
-int makeOutput() {
+// A pipe; the reading end is out of the way and never waits.
+void makePipe(int& reads, int& writes) {
   int ends[2];
   if (syscall(SYS_pipe2, ends, 0) != 0) stop("no pipe for recovery runs", nullptr, 3);
-  int out = int(syscall(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 690));
+  reads = int(syscall(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 690));
   syscall(SYS_close, ends[0]);
-  if (out < 0) stop("no descriptor for the output of recovery runs", nullptr, 3);
-  syscall(SYS_fcntl, out, F_SETFL, O_NONBLOCK);
-  syscall(SYS_dup2, ends[1], 2);
-  moveTo(ends[1], 1);
+  if (reads < 0) stop("no descriptor for the output of recovery runs", nullptr, 3);
+  syscall(SYS_fcntl, reads, F_SETFL, O_NONBLOCK);
+  writes = ends[1];
+}
+
+// A pipe whose writing end is the standard output and error of all runs; the reading end comes back.
+int makeOutput() {
+  int out, writes;
+  makePipe(out, writes);
+  syscall(SYS_dup2, writes, 2);
+  moveTo(writes, 1);
   if (options.input == nullptr) moveTo(int(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY)), 0);
   return out;
+}
+
+// The client of a server's runs. Its output is kept apart and comes behind the server's: which of the two speaks first
+// is chance.
+struct Client {
+  char* command[512];  // none: the program is no server
+  int reads = -1;
+  int writes = -1;
+  uint64_t size = 0;
+  char output[BLACKOUT_MAX_OUTPUT];
+};
+Client client;
+
+void makeClient() {
+  if (options.drive == nullptr) return;
+  char* word = const_cast<char*>(options.drive);
+  auto count = size_t(strtoul(word, nullptr, 10));
+  if (count == 0 || count >= sizeof client.command / sizeof *client.command)
+    stop("the client's command has too many words, or none", nullptr, 3);
+  for (size_t i = 0; i < count; ++i) client.command[i] = word += strlen(word) + 1;
+  makePipe(client.reads, client.writes);
+  int high = int(syscall(SYS_fcntl, client.writes, F_DUPFD_CLOEXEC, 690));
+  syscall(SYS_close, client.writes);
+  client.writes = high;
+}
+
+// Beside a run: a process that waits until the server is ready, and talks to it. -1: there is no client.
+pid_t startDriver(pid_t run, int socket, int output) {
+  client.size = 0;
+  if (client.command[0] == nullptr) return -1;
+  pid_t driver = BLACKOUT_REAL(fork)();
+  if (driver != 0) return driver;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (syscall(SYS_getppid) != workerProcess) syscall(SYS_exit_group, 1);
+  syscall(SYS_close, socket);
+  syscall(SYS_close, output);
+  setEnvironment(forClients, "client=1:");
+  // A restart sleeps for nothing but input: its clock goes on by itself.
+  Drive order;
+  order.server = run;
+  order.listening = &worker->listening;
+  order.command = client.command;
+  order.output = client.writes;
+  order.momentMs = 10;
+  order.patienceMs = 2000;
+  drive(order, worker->drive);
+  syscall(SYS_exit_group, 0);
+  __builtin_unreachable();
 }
 
 // What a run looks up is looked up once for all of them.
@@ -182,8 +261,9 @@ void lookUpCommon() {
 
 // In the new process: everything is set up, and the program begins.
 void beginRun(int socket, int output) {
-  syscall(SYS_close, socket);
-  syscall(SYS_close, output);
+  const int ours[] = {socket, output, client.reads, client.writes};
+  for (int fd : ours)
+    if (fd >= 0) syscall(SYS_close, fd);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The worker may have gone before that.
   if (syscall(SYS_getppid) != workerProcess) syscall(SYS_exit_group, 1);
@@ -234,38 +314,92 @@ uint64_t milliseconds() {
   return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
 }
 
-void keepOutput(int fd, bool all) {
+void keepOutput(int fd, char* to, uint64_t& size, bool all) {
   static char drop[65536];
   for (;;) {
-    size_t kept = worker->output_size < BLACKOUT_MAX_OUTPUT ? BLACKOUT_MAX_OUTPUT - size_t(worker->output_size) : 0;
-    long n = kept > 0 ? syscall(SYS_read, fd, worker->output + worker->output_size, kept)
-                      : syscall(SYS_read, fd, drop, sizeof drop);
+    size_t room = size < BLACKOUT_MAX_OUTPUT ? BLACKOUT_MAX_OUTPUT - size_t(size) : 0;
+    long n = room > 0 ? syscall(SYS_read, fd, to + size, room) : syscall(SYS_read, fd, drop, sizeof drop);
     if (n <= 0) return;
-    worker->output_size += uint64_t(n);
+    size += uint64_t(n);
     if (!all) return;
   }
 }
 
-// Waits for the run; false if the tool is gone.
-bool waitForRun(pid_t run, int socket, int output) {
+// What is left in the pipes; the client's words come last.
+void keepRest(int output) {
+  keepOutput(output, worker->output, worker->output_size, true);
+  if (client.reads < 0) return;
+  keepOutput(client.reads, client.output, client.size, true);
+  uint64_t kept = client.size < BLACKOUT_MAX_OUTPUT ? client.size : BLACKOUT_MAX_OUTPUT;
+  uint64_t at = worker->output_size;
+  if (at < BLACKOUT_MAX_OUTPUT)
+    memcpy(worker->output + at, client.output, kept < BLACKOUT_MAX_OUTPUT - at ? kept : BLACKOUT_MAX_OUTPUT - at);
+  worker->output_size += client.size;
+}
+
+// A server that ended well, or as it was told to, ends as its client did.
+void joinStatus() {
+  if (worker->ended != 0) return;
+  worker->wait_status = serverStatus(worker->wait_status, worker->drive);
+  if (worker->wait_status == 0 && worker->drive.state == BLACKOUT_DRIVE_ENDED)
+    worker->wait_status = clientCode(worker->drive.client_status) << 8;
+  if (worker->wait_status == 0 && worker->drive.state == BLACKOUT_DRIVE_NO_SERVER)
+    note("a restarted server exited with 0 before it was ready, so its client did not talk to it", nullptr);
+  if (worker->drive.sent == SIGKILL)
+    note(
+        "a restarted server did not end by SIGTERM and was killed, for which each restart waits; let it end by SIGTERM",
+        nullptr);
+}
+
+// How often a trapped run is looked at.
+constexpr int kLookMs = 250;
+uint64_t processorMs(pid_t process) {
+  struct timespec t{};
+  clockid_t clock = (~clockid_t(process) << 3) | 2;  // as clock_getcpuclockid()
+  if (syscall(SYS_clock_gettime, clock, &t) != 0) return 0;
+  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
+}
+
+// Waits for the run, and for its client if it has one; false if the tool is gone.
+bool waitForRun(pid_t run, pid_t driver, int socket, int output) {
   int process = int(syscall(SYS_pidfd_open, run, 0));
+  int driverProcess = driver < 0 ? -1 : int(syscall(SYS_pidfd_open, driver, 0));
   uint64_t deadline = 0;  // known once there was something to wait for twice
   int left = worker->timeout_ms == 0 ? -1 : int(worker->timeout_ms);
   bool present = true;
-  pollfd fds[3] = {{process, POLLIN, 0}, {output, POLLIN, 0}, {socket, POLLIN, 0}};
+  bool ended = false;
+  pollfd fds[5] = {{process, POLLIN, 0},
+                   {output, POLLIN, 0},
+                   {socket, POLLIN, 0},
+                   {driverProcess, POLLIN, 0},
+                   {client.reads, POLLIN, 0}};
   for (;;) {
-    long r = syscall(SYS_poll, fds, 3, left);
-    if (r < 0 && errno != EINTR) break;
-    if ((fds[1].revents & POLLIN) != 0) keepOutput(output, false);
-    if ((fds[0].revents & POLLIN) != 0) break;
-    if ((fds[2].revents & (POLLHUP | POLLERR | POLLIN)) != 0) {
-      present = false;
-      syscall(SYS_kill, run, SIGKILL);
+    // Steps of a trapped run are not all counted. One that computes for a fifth of the time that it has hangs; one that
+    // waits may wait for anything.
+    bool looks = trapping && !ended && worker->timeout_ms != 0;
+    int patience = looks && left > kLookMs ? kLookMs : left;
+    long r = syscall(SYS_poll, fds, 5, patience);
+    if (looks && processorMs(run) > worker->timeout_ms / 5) {
+      worker->ended = BLACKOUT_ENDED_HUNG;
       break;
     }
-    if (r == 0) {
-      worker->ended = BLACKOUT_ENDED_TIMEOUT;
-      syscall(SYS_kill, run, SIGKILL);
+    if (r < 0 && errno != EINTR) break;
+    if ((fds[1].revents & POLLIN) != 0) keepOutput(output, worker->output, worker->output_size, false);
+    if ((fds[4].revents & POLLIN) != 0) keepOutput(client.reads, client.output, client.size, false);
+    if ((fds[0].revents & POLLIN) != 0) {
+      syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+      ended = true;
+      fds[0].fd = -1;
+    }
+    if ((fds[3].revents & POLLIN) != 0) fds[3].fd = -1;
+    if (ended && fds[3].fd < 0) break;
+    if ((fds[2].revents & (POLLHUP | POLLERR | POLLIN)) != 0) {
+      present = false;
+      break;
+    }
+    if (r == 0 && patience == left) {
+      // A server that failed has, though its client waits for it.
+      if (!ended || (worker->wait_status == 0 && worker->ended == 0)) worker->ended = BLACKOUT_ENDED_TIMEOUT;
       break;
     }
     if (worker->timeout_ms != 0) {
@@ -274,9 +408,14 @@ bool waitForRun(pid_t run, int socket, int output) {
       left = now >= deadline ? 0 : int(deadline - now);
     }
   }
-  syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+  if (!ended) {
+    syscall(SYS_kill, run, SIGKILL);
+    syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+  }
   if (process >= 0) syscall(SYS_close, process);
+  if (driverProcess >= 0) syscall(SYS_close, driverProcess);
   endChildren();
+  if (driver >= 0) joinStatus();
   return present;
 }
 
@@ -295,9 +434,10 @@ void beWorker(int socket) {
   attachTable(table);
   beginThread();
   watchSignals();
-  setEnvironment();
+  setEnvironment(forChildren, "");
   lookUpCommon();
   int output = makeOutput();
+  makeClient();
   char own[4200];
   snprintf(own, sizeof own, "%s/run", workerFolder);
   for (;;) {
@@ -305,17 +445,19 @@ void beWorker(int socket) {
     if (readByte(socket, b) != 1) syscall(SYS_exit_group, 0);
     worker->steps = worker->query_count = worker->output_size = worker->fault_address = 0;
     worker->ended = worker->used = worker->owns = worker->frame_count = worker->instrumented = 0;
+    worker->listening = 0;
+    worker->drive = {};
     worker->text[0] = worker->notes[0] = '\0';
     pid_t run = BLACKOUT_REAL(fork)();
     if (run == 0) return beginRun(socket, output);
     if (run < 0) {
       worker->ended = BLACKOUT_ENDED_BROKEN;
       snprintf(worker->text, sizeof worker->text, "no process can be made: %s", strerror(errno));
-    } else if (!waitForRun(run, socket, output)) {
+    } else if (!waitForRun(run, startDriver(run, socket, output), socket, output)) {
       syscall(SYS_exit_group, 0);
     }
-    keepOutput(output, true);
-    if (worker->owns != 0) nftw(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
+    keepRest(output);
+    if (worker->owns != 0 || options.drive != nullptr) nftw(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
     if (syscall(SYS_write, socket, &b, 1) != 1) syscall(SYS_exit_group, 0);
   }
 }
@@ -330,6 +472,7 @@ void becomeZygote() {
   for (int i = 0; i <= count; ++i) syscall(SYS_fcntl, first + i, F_SETFD, FD_CLOEXEC);
   snprintf(folderText, sizeof folderText, "%s/plan", options.zygote);
   mapPlan(folderText);
+  followRecorded();
   // Workers are nobody's to wait for.
   signal(SIGCHLD, SIG_IGN);
   for (;;) {
@@ -362,8 +505,13 @@ void joinRun() {
   char table[4200];
   snprintf(table, sizeof table, "%s/run/table", workerFolder);
   struct stat st;
-  bool owns = syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
-  if (owns) joinOwnPools();
+  bool isClient = options.client != 0;
+  bool owns = !isClient && syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
+  if (owns || isClient) joinOwnPools();
+  if (isClient) {
+    worker->owns = 1;  // there are files of the run's own, or may be soon
+    worker->step_limit = UINT64_MAX;
+  }
   // Otherwise it was started past us (a sanitizer starts its symbolizer so): it has the image, as every run has.
   if (!owns) snprintf(table, sizeof table, "%s/table", workerFolder);
   snprintf(shadowPath, sizeof shadowPath, owns ? "%s/run/pools" : "%s/pools", workerFolder);
@@ -376,8 +524,18 @@ void joinRun() {
 }
 
 void noteEnd(const void* frame) {
-  if (worker->frame_count == 0 && frame != nullptr && firstOfRun)
+  if (worker->frame_count != 0 || !firstOfRun) return;
+  if (trapping && (frame != nullptr || self.trapped != nullptr)) {
+    Stack stack;
+    if (self.trapped != nullptr)
+      stack = *self.trapped;
+    else
+      walkCallers(stack, frame);
+    worker->frame_count = uint32_t(stack.count);
+    memcpy(worker->frames, stack.frames, size_t(stack.count) * sizeof(uint64_t));
+  } else if (frame != nullptr) {
     keepChain(reinterpret_cast<uintptr_t>(frame), self.stackLow);
+  }
 }
 
 void endRun(uint32_t how, const char* text, const void* frame) {

@@ -1,6 +1,7 @@
 // Functions and their frames, from the unwind tables that every program file carries (.eh_frame_hdr, .eh_frame). Two
-// uses: where functions begin and end, for the search for fences; and the way up the stack, for code without frame pointers.
-// The tables are read where they are mapped; damaged ones end a walk, never the program. Nothing allocates or locks.
+// uses: where functions begin and end, for the search for fences; and the way up the stack, for code without frame
+// pointers. The tables are read where they are mapped; damaged ones end a walk, never the program. Nothing allocates or
+// locks.
 #pragma once
 
 #include <link.h>
@@ -15,6 +16,9 @@ struct FrameTable {
   uintptr_t end = 0;
   const uint8_t* header = nullptr;  // .eh_frame_hdr (PT_GNU_EH_FRAME); null: none
   size_t headerSize = 0;
+  // The segment that holds the header and the frames. Nothing else is read: between segments there may be holes.
+  const uint8_t* readable = nullptr;
+  const uint8_t* readableEnd = nullptr;
 };
 
 FrameTable frameTableOf(const dl_phdr_info& info);
@@ -42,6 +46,9 @@ struct Frame {
   uintptr_t r13;
   uintptr_t r14;
   uintptr_t r15;
+  // For the innermost frame only: calls don't keep it, but gcc finds its frame by it while it aligns the stack. Where
+  // it isn't known the walk ends there.
+  uintptr_t r10 = 0;
 };
 
 // The return addresses above `from`, innermost first; only memory in [stackLow, stackTop) is read. Each step is

@@ -1,7 +1,7 @@
-// An instruction of the program that touches PM, as the trap front end sees it: which bytes it reads and writes, and how
-// to have its effect with those bytes somewhere else. It is not emulated by hand: the processor executes a copy of it, with
-// the program's registers and with its memory operand replaced, so every form has exactly its own effect. Nothing here
-// allocates or locks; all of it may be called in a signal handler.
+// An instruction of the program that touches PM, as the trap front end sees it: which bytes it reads and writes, and
+// how to have its effect with those bytes somewhere else. It is not emulated by hand: the processor executes a copy of
+// it, with the program's registers and with its memory operand replaced, so every form has exactly its own effect.
+// Nothing here allocates or locks; all of it may be called in a signal handler.
 #pragma once
 
 #include <stddef.h>
@@ -14,16 +14,17 @@ namespace blackout::rt {
 
 struct Instruction;  // decoded once, kept for good
 
-// The instruction at this address, from a cache; null if it is none. The bytes must be the program's own: where a patch
-// lies over them the caller passes the original ones.
+// The instruction at this address, from a cache; null if it is none, or if there is no room for more of them. The bytes
+// must be the program's own: where a patch lies over them the caller passes the original ones (15 readable bytes).
 const Instruction* instructionAt(uintptr_t pc, const uint8_t* bytes = nullptr);
 // After code was unmapped: what was decoded there counts no more.
 void forgetInstructions(uintptr_t begin, uintptr_t end);
 
 uint8_t lengthOf(const Instruction& i);
-// BLACKOUT_SITE_Load, Store, StoreNt, Rmw, CmpXchg, Clflush, Clflushopt, Clwb, Sfence, Mfence, Lfence, Copy (movs), Fill
-// (stos), MemoryRead (lods, scas, cmps). An xchg with memory and every lock prefix is Rmw or CmpXchg; an unlocked
-// read-modify-write is Store.
+// BLACKOUT_SITE_Load, Store, StoreNt, Rmw, CmpXchg, Clflush, Clflushopt, Clwb, Sfence, Mfence, Lfence, Copy (movs),
+// Fill (stos), MemoryRead (lods, scas, cmps). An xchg with memory and every lock prefix is Rmw or CmpXchg; an unlocked
+// read-modify-write is Store. What else touches memory (push, call) is what it does to its first operand; 0: it touches
+// none.
 blackout_site_kind kindOf(const Instruction& i);
 
 // What it does to memory.
@@ -33,7 +34,12 @@ struct Operand {
   bool read;
   bool written;
 };
-constexpr int kMaxOperands = 2;  // movs, cmps, movdir64b, push and pop of memory
+// Two for movs and movdir64b (the destination first), cmps (rsi first), and push, pop and call of memory (the stack
+// second). A flush has its cache line, neither read nor written; a prefetch or a nop has none. A masked operand
+// begins and ends with elements whose mask is set, as far as that is known; its others may not even be mapped. Gathers
+// and scatters have the hull of the elements whose mask is set, or of the first of them if all don't lie within 64
+// bytes: then execute() does these, clears their masks, and leaves the instruction pointer for the rest.
+constexpr int kMaxOperands = 2;
 
 struct Access {
   int count;  // of operands; 0: it touches no memory
@@ -52,8 +58,8 @@ enum class Executed {
 };
 
 struct Stored {
-  // Of the written operand, for instructions that write a part of it (masks, compressed stores) and operands of at most 64
-  // bytes: which bytes were stored. All ones otherwise.
+  // Of the written operand, for instructions that write a part of it (masks, compressed stores) and operands of at most
+  // 64 bytes: which bytes were stored. All ones otherwise.
   uint64_t mask;
   bool any;  // false: a compare-and-swap that failed, or a mask of zeros
 };
@@ -63,7 +69,8 @@ struct Stored {
 Executed execute(const Instruction& i, ucontext_t& context, const uintptr_t places[kMaxOperands], uint64_t iterations,
                  Stored& stored);
 
-// A fault at this address inside execute(): the handler passes its context and returns at once if this is true.
+// A fault inside execute(): the handler (of SIGSEGV and SIGBUS; also of SIGFPE, for div and unmasked exceptions) passes
+// its context and returns at once if this is true. Its signal must not be blocked during execute().
 bool executionFaulted(ucontext_t& context);
 
 // Before the first of these. Not in a signal handler. False: no decoder, or no memory for code.

@@ -1,10 +1,10 @@
 // Instructions that order or flush PM without touching it: sfence, mfence, clwb and its kind, locked instructions on
-// ordinary memory, and Valgrind's client requests. No page protection finds them, so they are found by disassembling the
-// code of each program file, function by function, and replaced: by a jump to a stub where five bytes can be had, else by a
-// breakpoint. What isn't proved to be an instruction stays as it is and is counted.
+// ordinary memory, and Valgrind's client requests. No page protection finds them, so they are found by disassembling
+// the code of each program file, function by function, and replaced: by a jump to a stub where five bytes can be had,
+// else by a breakpoint. What isn't proved to be an instruction stays as it is and is counted.
 //
-// A stub for a locked instruction asks one byte of the thread's state whether anything is to be ordered, and else executes
-// the original; that is what ordinary code pays.
+// A stub for a locked instruction asks one byte of the thread's state whether anything is to be ordered, and else
+// executes the original; that is what ordinary code pays.
 #pragma once
 
 #include <link.h>
@@ -17,24 +17,25 @@
 namespace blackout::rt {
 
 struct Patch {
-  uintptr_t pc;           // of the original instruction
-  uint8_t original[15];   // its bytes
+  uintptr_t pc;          // of the original instruction
+  uint8_t original[19];  // its bytes; a request has five instructions
   uint8_t length;
-  uint8_t kind;           // blackout_site_kind: Sfence, Mfence, Lfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request
+  uint8_t kind;  // blackout_site_kind: Sfence, Mfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request
 };
 
 struct PatchCount {
   uint32_t patched = 0;
-  uint32_t jumps = 0;      // of these, by a jump
-  uint32_t unproved = 0;   // looked like one, and stayed as it is
-  bool requests = false;   // it carries client requests of pmemcheck
+  uint32_t jumps = 0;     // of these, by a jump
+  uint32_t unproved = 0;  // looked like one, and stayed as it is
+  bool requests = false;  // it carries client requests of pmemcheck
 };
 
 // What the front end does at each of them. Called on the program's stack or in a signal handler, with the program's
-// registers in `context` (for jumps only the general registers, flags and instruction pointer are filled in, and vector
-// registers are as the program left them before and after). For a locked instruction, a fence or a flush the
-// original is executed afterwards, by the caller of this function; for a request the result is what the program finds
-// in rdx.
+// registers in `context`. For jumps only the general registers, flags and instruction pointer are filled in; vector
+// registers and errno are afterwards as the program left them, and changes of general registers other than rsp are the
+// program's. For a locked instruction, a fence or a flush the original is executed afterwards, by the caller of this
+// function; for a request the result is what the program finds in rdx. For a locked instruction it is called only if
+// the thread has something to order (ThreadState::active).
 using PatchAction = void (*)(const Patch& patch, ucontext_t& context);
 
 struct PatchTarget {
@@ -44,6 +45,8 @@ struct PatchTarget {
 };
 
 // Not in an asynchronous signal handler; no thread may be executing the file's code, as when it has just been loaded.
+// Which files, the caller decides: never the runtime itself, the loader, the vdso, nor libc and its parts (their locks
+// are interposed by name). loadZydis() comes first.
 PatchCount patchModule(const PatchTarget& target, PatchAction action);
 // The file is being unloaded.
 void forgetPatches(uintptr_t begin, uintptr_t end);
@@ -53,5 +56,10 @@ const Patch* patchAt(uintptr_t pc);
 
 // A SIGTRAP: true if it was a breakpoint of a patch, and has been handled; the context is the program's next one.
 bool patchTrapped(ucontext_t& context, PatchAction action);
+
+// Originals, and short instructions behind them that had to make room, are executed in a stub, at another address but
+// with the same length. They may fault there, on PM as elsewhere: this is where the program has the instruction. An
+// address that is in no stub is its own place. In any context.
+uintptr_t placeInProgram(uintptr_t pc);
 
 }  // namespace blackout::rt

@@ -1,0 +1,186 @@
+// Signals that the trap front end needs (faults and breakpoints), as the program sees them: it installs handlers for
+// them, asks for them and blocks them, and none of that reaches the kernel. When such a signal is the program's own,
+// its handler is called with the same arguments, mask and stack as the kernel would have given it.
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/trap/trap.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+constexpr int kSignals = 32;
+bool taken[kSignals];
+struct sigaction theirs[kSignals];
+
+// A handler of the program's may end by a jump instead of a return: what was blocked before the outermost one began.
+thread_local __attribute__((tls_model("initial-exec"))) constinit int delivering = 0;
+thread_local __attribute__((tls_model("initial-exec"))) constinit uint64_t blockedOutside = 0;
+
+bool isTaken(int signal) { return signal > 0 && signal < kSignals && taken[signal]; }
+
+uint64_t takenMask() {
+  uint64_t mask = 0;
+  for (int s = 1; s < kSignals; ++s)
+    if (taken[s]) mask |= uint64_t{1} << (s - 1);
+  return mask;
+}
+
+uint64_t wordOf(const sigset_t& set) {
+  uint64_t word;
+  memcpy(&word, &set, sizeof word);
+  return word;
+}
+void setWord(sigset_t& set, uint64_t word) { memcpy(&set, &word, sizeof word); }
+
+long kernelMask(int how, const uint64_t* set, uint64_t* old) {
+  return syscall(SYS_rt_sigprocmask, how, set, old, sizeof *set);
+}
+
+// What the kernel would do without a handler. A fault comes again by itself.
+void byDefault(int signal, const siginfo_t* info) {
+  struct sigaction plain{};
+  plain.sa_handler = SIG_DFL;
+  BLACKOUT_REAL(sigaction)(signal, &plain, nullptr);
+  if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS)
+    syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal);
+}
+
+int changeMask(int how, const sigset_t* set, sigset_t* old) {
+  uint64_t mine = takenMask();
+  uint64_t given = 0, before = 0;
+  if (set != nullptr) {
+    given = wordOf(*set);
+    uint64_t passed = given & ~mine;
+    if (kernelMask(how, &passed, &before) != 0) return errno;
+  } else if (kernelMask(how, nullptr, &before) != 0) {
+    return errno;
+  }
+  if (old != nullptr) {
+    sigemptyset(old);
+    setWord(*old, (before & ~mine) | self.blocked);
+  }
+  if (set == nullptr) return 0;
+  if (how == SIG_BLOCK)
+    self.blocked |= given & mine;
+  else if (how == SIG_UNBLOCK)
+    self.blocked &= ~given;
+  else
+    self.blocked = given & mine;
+  return 0;
+}
+
+}  // namespace
+
+namespace blackout::rt {
+
+void takeSignal(int signal, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action{};
+  action.sa_sigaction = handler;
+  // Nothing interrupts an event but a fault inside it.
+  sigfillset(&action.sa_mask);
+  const int synchronous[] = {SIGSEGV, SIGBUS, SIGTRAP, SIGSYS, SIGFPE, SIGILL, SIGABRT};
+  for (int s : synchronous) sigdelset(&action.sa_mask, s);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  BLACKOUT_REAL(sigaction)(signal, &action, &theirs[signal]);
+  taken[signal] = true;
+  // A parent may have blocked it.
+  uint64_t bit = uint64_t{1} << (signal - 1);
+  kernelMask(SIG_UNBLOCK, &bit, nullptr);
+}
+
+void deliver(int signal, siginfo_t* info, void* context) {
+  auto& u = *static_cast<ucontext_t*>(context);
+  uint64_t bit = uint64_t{1} << (signal - 1);
+  struct sigaction action = theirs[signal];
+  bool sent = info->si_code <= 0;
+  if (sent && action.sa_handler == SIG_IGN) return;
+  // A fault that is ignored or blocked ends the process.
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN || (self.blocked & bit) != 0)
+    return byDefault(signal, info);
+  if ((action.sa_flags & int(SA_RESETHAND)) != 0) {
+    theirs[signal] = {};
+    theirs[signal].sa_handler = SIG_DFL;
+  }
+  uint64_t mine = takenMask();
+  uint64_t outer = self.blocked;
+  if (delivering++ == 0) blockedOutside = outer;
+  uint64_t wanted = wordOf(action.sa_mask);
+  if ((action.sa_flags & SA_NODEFER) == 0) wanted |= bit;
+  self.blocked |= wanted & mine;
+  uint64_t mask = (wordOf(u.uc_sigmask) | wanted) & ~mine;
+  kernelMask(SIG_SETMASK, &mask, nullptr);
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(signal, info, context);
+  else
+    action.sa_handler(signal);
+  // The kernel takes the mask from the context when our handler returns.
+  self.blocked = outer;
+  if (delivering > 0) --delivering;
+}
+
+void leaveHandlers(bool restoresMask) {
+  if (delivering == 0 || !restoresMask) return;
+  delivering = 0;
+  self.blocked = blockedOutside;
+}
+
+}  // namespace blackout::rt
+
+BLACKOUT_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  if (!isTaken(signal)) return BLACKOUT_REAL(sigaction)(signal, action, old);
+  struct sigaction before = theirs[signal];
+  if (action != nullptr) theirs[signal] = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+namespace {
+
+using Handler = void (*)(int);
+
+Handler install(int signal, Handler handler, int flags) {
+  Handler before = theirs[signal].sa_handler;
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal);
+  theirs[signal] = action;
+  return before;
+}
+
+}  // namespace
+
+BLACKOUT_EXPORT Handler signal(int number, Handler handler) {
+  return isTaken(number) ? install(number, handler, SA_RESTART) : BLACKOUT_REAL(signal)(number, handler);
+}
+BLACKOUT_EXPORT Handler bsd_signal(int number, Handler handler) { return signal(number, handler); }
+BLACKOUT_EXPORT Handler __sysv_signal(int number, Handler handler) {
+  return isTaken(number) ? install(number, handler, int(SA_RESETHAND) | SA_NODEFER)
+                         : BLACKOUT_REAL(__sysv_signal)(number, handler);
+}
+BLACKOUT_EXPORT Handler sysv_signal(int number, Handler handler) { return __sysv_signal(number, handler); }
+
+BLACKOUT_EXPORT int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) {
+  if (!trapping) return BLACKOUT_REAL(pthread_sigmask)(how, set, old);
+  int saved = errno;
+  int r = changeMask(how, set, old);
+  errno = saved;
+  return r;
+}
+BLACKOUT_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* old) {
+  if (!trapping) return BLACKOUT_REAL(sigprocmask)(how, set, old);
+  int saved = errno;
+  int r = changeMask(how, set, old);
+  errno = r == 0 ? saved : r;
+  return r == 0 ? 0 : -1;
+}

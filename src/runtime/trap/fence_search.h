@@ -1,0 +1,39 @@
+// The search for instructions that order or flush PM without touching it. Bytes that look like one are many; one is
+// taken for an instruction only where a proof says so: its whole function decodes from its first byte to its last,
+// and every branch of the function that stays inside lands on an instruction so found. A look-alike that no proved
+// function covers is counted. lfence orders nothing that persists: it is no such instruction.
+#pragma once
+
+#include <link.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+#include "runtime/trap/mapped_array.h"
+
+namespace blackout::rt {
+
+struct Fence {
+  uintptr_t pc;
+  uint8_t length;
+  uint8_t kind;  // as in Patch
+  // Bytes of whole instructions from pc on that can be executed elsewhere together, because nothing enters them but at
+  // pc: five or more if there is room for a jump, else `length`.
+  uint8_t room;
+  // It writes all arithmetic flags and reads none: a test before it may change them.
+  bool writesFlags;
+};
+
+struct FenceSearch {
+  MappedArray<Fence> found;  // in the order of addresses
+  uint32_t unproved = 0;
+  bool requests = false;  // client requests of pmemcheck among them
+};
+
+constexpr uint8_t kJumpLength = 5;
+// The client request of Valgrind: four rol of rdi, which leave it as it was, and xchg rbx, rbx.
+constexpr uint8_t kRequestLength = 19;
+
+// False: no memory.
+bool searchFences(const dl_phdr_info& info, FenceSearch& search);
+
+}  // namespace blackout::rt

@@ -1,0 +1,139 @@
+#include "runtime/trap/functions.h"
+
+#include <elf.h>
+
+namespace blackout::rt {
+
+namespace {
+
+struct Exports {
+  const ElfW(Sym) * symbols = nullptr;
+  const uint32_t* gnuHash = nullptr;
+  const uint32_t* hash = nullptr;
+};
+
+Exports exportsOf(const dl_phdr_info& info) {
+  Exports exports;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    for (auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL;
+         ++d) {
+      // The loader has made addresses of these, except in files that it must not write to.
+      uintptr_t p = d->d_un.d_ptr < info.dlpi_addr ? info.dlpi_addr + d->d_un.d_ptr : d->d_un.d_ptr;
+      if (d->d_tag == DT_SYMTAB) exports.symbols = reinterpret_cast<const ElfW(Sym)*>(p);
+      if (d->d_tag == DT_GNU_HASH) exports.gnuHash = reinterpret_cast<const uint32_t*>(p);
+      if (d->d_tag == DT_HASH) exports.hash = reinterpret_cast<const uint32_t*>(p);
+    }
+  }
+  return exports;
+}
+
+// Only the hash tables know how many symbols there are.
+uint32_t countOf(const Exports& exports) {
+  if (exports.symbols == nullptr) return 0;
+  if (exports.hash != nullptr) return exports.hash[1];
+  if (exports.gnuHash == nullptr) return 0;
+  uint32_t buckets = exports.gnuHash[0];
+  uint32_t first = exports.gnuHash[1];
+  const uint32_t* bucket = exports.gnuHash + 4 + exports.gnuHash[2] * (sizeof(uintptr_t) / 4);
+  const uint32_t* chain = bucket + buckets;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < buckets; ++i)
+    if (bucket[i] > last) last = bucket[i];
+  if (last < first) return first;
+  while ((chain[last - first] & 1) == 0) ++last;
+  return last + 1;
+}
+
+bool executable(const dl_phdr_info& info, const FunctionRange& f) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    uintptr_t begin = info.dlpi_addr + p.p_vaddr;
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) != 0 && (p.p_flags & PF_R) != 0 && f.begin >= begin &&
+        f.begin < f.end && f.end <= begin + p.p_filesz)
+      return true;
+  }
+  return false;
+}
+
+// Almost sorted already.
+void sortByAddress(MappedArray<FunctionRange>& functions) {
+  size_t gap = 1;
+  while (gap < functions.size() / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3)
+    for (size_t i = gap; i < functions.size(); ++i) {
+      FunctionRange f = functions[i];
+      size_t j = i;
+      for (; j >= gap && functions[j - gap].begin > f.begin; j -= gap) functions[j] = functions[j - gap];
+      functions[j] = f;
+    }
+}
+
+struct Gathered {
+  const dl_phdr_info& info;
+  MappedArray<FunctionRange>& functions;
+  bool memory = true;
+};
+
+}  // namespace
+
+const FunctionRange* functionAt(MappedArray<FunctionRange>& functions, uintptr_t pc) {
+  size_t low = 0;
+  size_t high = functions.size();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (functions[middle].end <= pc)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < functions.size() && functions[low].begin <= pc ? &functions[low] : nullptr;
+}
+
+bool exportedPlaces(const dl_phdr_info& info, MappedArray<uintptr_t>& places) {
+  Exports exports = exportsOf(info);
+  uint32_t count = countOf(exports);
+  for (uint32_t i = 0; i < count; ++i)
+    if (exports.symbols[i].st_shndx != SHN_UNDEF && !places.push(info.dlpi_addr + exports.symbols[i].st_value))
+      return false;
+  return true;
+}
+
+bool functionsOf(const dl_phdr_info& info, const FrameTable& table, MappedArray<FunctionRange>& functions) {
+  Gathered gathered{info, functions};
+  // A damaged table is good as far as it could be read.
+  forEachFunction(
+      table,
+      [](const FunctionRange& f, void* argument) {
+        auto& g = *static_cast<Gathered*>(argument);
+        bool overlaps = g.functions.size() != 0 && f.begin < g.functions.end()[-1].end;
+        if (!overlaps && executable(g.info, f)) g.memory = g.functions.push(f);
+        return g.memory;
+      },
+      &gathered);
+  if (!gathered.memory) return false;
+
+  MappedArray<FunctionRange> others;
+  Exports exports = exportsOf(info);
+  uint32_t count = countOf(exports);
+  for (uint32_t i = 0; i < count; ++i) {
+    const ElfW(Sym)& symbol = exports.symbols[i];
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) continue;
+    uintptr_t begin = info.dlpi_addr + symbol.st_value;
+    FunctionRange f{begin, begin + symbol.st_size};
+    if (functionAt(functions, f.begin) != nullptr || functionAt(functions, f.end - 1) != nullptr) continue;
+    if (executable(info, f) && !others.push(f)) return false;
+  }
+  if (others.size() == 0) return true;
+  for (const FunctionRange& f : others)
+    if (!functions.push(f)) return false;
+  sortByAddress(functions);
+  // Two names of one function, or one inside another.
+  size_t kept = 1;
+  for (size_t i = 1; i < functions.size(); ++i)
+    if (functions[i].begin >= functions[kept - 1].end) functions[kept++] = functions[i];
+  functions.shrink(kept);
+  return true;
+}
+
+}  // namespace blackout::rt

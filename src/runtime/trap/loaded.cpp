@@ -1,0 +1,218 @@
+#include "runtime/trap/loaded.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "events/trapped_id.h"
+#include "runtime/modules.h"
+#include "runtime/real.h"
+#include "runtime/trap/eh_frame.h"
+#include "runtime/trap/instruction.h"
+
+namespace blackout::rt {
+
+namespace {
+
+struct Loaded {
+  uintptr_t begin;
+  uintptr_t end;
+  uintptr_t bias;
+  uint32_t nameHash;
+  bool present;  // seen in the walk that is under way
+  bool runtime;  // ours, or libc's
+  bool searched;
+  PatchCount patches;
+};
+constexpr int kMaxLoaded = 1024;
+// Constant: it is in use before the constructors of this library.
+constinit Loaded loaded[kMaxLoaded] = {};
+int loadedCount = 0;
+
+struct Extent {
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+};
+Extent extentOf(const dl_phdr_info& info) {
+  Extent e;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    if (p.p_type != PT_LOAD) continue;
+    uintptr_t from = info.dlpi_addr + p.p_vaddr;
+    if (from < e.begin) e.begin = from;
+    if (from + p.p_memsz > e.end) e.end = from + p.p_memsz;
+  }
+  return e;
+}
+
+const char* baseName(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+bool begins(const char* text, const char* with) { return strncmp(text, with, strlen(with)) == 0; }
+
+// The language's own libraries, whose locks and calls are interposed by name, and what is ours.
+bool isRuntimeName(const char* name) {
+  static const char* const kNames[] = {"libc.so",     "libc-",          "ld-linux",      "ld-2",
+                                       "libm.so",     "libdl.so",       "libpthread.so", "librt.so",
+                                       "libgcc_s.so", "libblackout.so", "libZydis",      "libZycore",
+                                       "linux-vdso",  "libasan.so",     "libtsan.so",    "libubsan.so"};
+  for (const char* n : kNames)
+    if (begins(name, n)) return true;
+  return false;
+}
+
+// A text among the names that the file's dynamic symbols and needed libraries have.
+bool namesDynamic(const dl_phdr_info& info, const char* text) {
+  const char* strings = nullptr;
+  size_t size = 0;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    for (; d->d_tag != DT_NULL; ++d) {
+      // The loader has made an address of it, except in the vdso.
+      if (d->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(d->d_un.d_ptr);
+      if (d->d_tag == DT_STRSZ) size = d->d_un.d_val;
+    }
+  }
+  Extent e = extentOf(info);
+  auto at = reinterpret_cast<uintptr_t>(strings);
+  if (strings == nullptr || at < e.begin || at + size > e.end) return false;
+  return memmem(strings, size, text, strlen(text)) != nullptr;
+}
+bool isCompiled(const dl_phdr_info& info) { return namesDynamic(info, "__blackout_register_module"); }
+
+struct Need {
+  bool first = true;
+  bool needed = false;
+};
+int lookAt(dl_phdr_info* info, size_t, void* argument) {
+  auto& need = *static_cast<Need*>(argument);
+  bool program = need.first;
+  need.first = false;
+  const char* name = baseName(info->dlpi_name == nullptr ? "" : info->dlpi_name);
+  if (isCompiled(*info) || (!program && isRuntimeName(name))) return 0;
+  // libpmem's functions are the runtime's own (libpmem.cpp); libpmem2 and all that use one of them are not.
+  bool works = namesDynamic(*info, "libpmem.so") || namesDynamic(*info, "libpmem2.so") || begins(name, "libpmem2.so");
+  need.needed |= program || works;
+  return 0;
+}
+
+// Under the loader's lock, or before there is a second thread.
+int take(dl_phdr_info* info, size_t, void* argument) {
+  Extent e = extentOf(*info);
+  if (e.end == 0) return 0;
+  for (int i = 0; i < loadedCount; ++i)
+    if (loaded[i].begin == e.begin && loaded[i].end == e.end) {
+      loaded[i].present = true;
+      return 0;
+    }
+  if (loadedCount == kMaxLoaded) return 0;
+  Loaded& l = loaded[loadedCount];
+  const char* path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  char exe[PATH_MAX];
+  if (*path == '\0') {
+    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    path = exe;
+  } else {
+    // Named as in the trace: by the file, not by a link to it.
+    if (strchr(path, '/') != nullptr && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, exe) != nullptr) path = exe;
+  }
+  l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
+  FrameTable table = frameTableOf(*info);
+  if (table.header != nullptr) addFrameTable(table);
+  if (!l.runtime && !isCompiled(*info)) {
+    l.patches = patchModule({e.begin, e.end, info}, *static_cast<PatchAction*>(argument));
+    l.searched = true;
+  }
+  __atomic_store_n(&loadedCount, loadedCount + 1, __ATOMIC_RELEASE);
+  return 0;
+}
+
+void takeAll(PatchAction action) {
+  for (int i = 0; i < loadedCount; ++i) loaded[i].present = false;
+  dl_iterate_phdr(take, &action);
+  for (int i = 0; i < loadedCount; ++i) {
+    Loaded& l = loaded[i];
+    if (l.present || l.begin == 0) continue;
+    forgetPatches(l.begin, l.end);
+    forgetFrameTables(l.begin, l.end);
+    forgetInstructions(l.begin, l.end);
+    forgetModule(l.begin);
+    l = {};
+  }
+}
+
+const Loaded* holding(uintptr_t pc) {
+  for (int i = __atomic_load_n(&loadedCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i)
+    if (pc >= loaded[i].begin && pc < loaded[i].end) return &loaded[i];
+  return nullptr;
+}
+
+uintptr_t loaderBreak = 0;
+
+// Replaces the loader's function, which does nothing but return.
+void breakLoader() {
+  auto at = _r_debug.r_brk;
+  if (at == 0 || *reinterpret_cast<const uint8_t*>(at) != 0xc3) return;
+  uintptr_t page = at & ~uintptr_t{4095};
+  if (syscall(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
+  *reinterpret_cast<volatile uint8_t*>(at) = 0xcc;
+  syscall(SYS_mprotect, page, 4096, PROT_READ | PROT_EXEC);
+  loaderBreak = at;
+}
+
+}  // namespace
+
+bool needsTraps() {
+  Need need;
+  dl_iterate_phdr(lookAt, &need);
+  return need.needed;
+}
+
+void followLoader(PatchAction action) {
+  takeAll(action);
+  breakLoader();
+}
+
+bool loaderTrapped(ucontext_t& context, PatchAction action) {
+  auto& g = context.uc_mcontext.gregs;
+  if (loaderBreak == 0 || uintptr_t(g[REG_RIP]) - 1 != loaderBreak) return false;
+  g[REG_RIP] = *reinterpret_cast<greg_t*>(g[REG_RSP]);
+  g[REG_RSP] += 8;
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT) {
+    takeAll(action);
+    noteModules();
+  }
+  return true;
+}
+
+const PatchCount* patchesOf(uintptr_t begin) {
+  const Loaded* l = holding(begin);
+  return l == nullptr || !l->searched ? nullptr : &l->patches;
+}
+
+bool carriesRequests(uintptr_t pc) {
+  const Loaded* l = holding(pc);
+  return l != nullptr && l->patches.requests;
+}
+
+bool inRuntime(uintptr_t pc) {
+  const Loaded* l = holding(pc);
+  return l != nullptr && l->runtime;
+}
+
+bool locate(uintptr_t pc, uint32_t& nameHash, uintptr_t& bias) {
+  const Loaded* l = holding(pc);
+  if (l == nullptr) return false;
+  nameHash = l->nameHash;
+  bias = l->bias;
+  return true;
+}
+
+}  // namespace blackout::rt

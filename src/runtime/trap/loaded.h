@@ -1,0 +1,32 @@
+// Program files that are loaded, as the trap front end needs them: their unwind tables, and their code with its fences
+// replaced. Those that the program loads later come too: the loader calls a function of its own, made for debuggers,
+// whenever its list has changed, and that function is replaced by a breakpoint.
+#pragma once
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "runtime/trap/patches.h"
+
+namespace blackout::rt {
+
+// Whether there is code that must be trapped: a program that is not instrumented, or a library that works on PM and
+// isn't.
+bool needsTraps();
+
+// Takes all that is loaded, and from then on what will be. Not in a signal handler.
+void followLoader(PatchAction action);
+// A SIGTRAP: true if it was the loader's, and has been handled.
+bool loaderTrapped(ucontext_t& context, PatchAction action);
+
+// What the code search found in the program file that begins here; null: it was not searched.
+const PatchCount* patchesOf(uintptr_t begin);
+// Whether the program file that holds this code carries pmemcheck's requests.
+bool carriesRequests(uintptr_t pc);
+// The runtime's own code, and libc's, which it calls.
+bool inRuntime(uintptr_t pc);
+
+// The program file that holds pc: the hash of its name and its load bias; false: none.
+bool locate(uintptr_t pc, uint32_t& nameHash, uintptr_t& bias);
+
+}  // namespace blackout::rt

@@ -1,0 +1,63 @@
+// Sites of code that has no site table: one row per instruction, made when it is first met. A row has no place, only
+// an id from which the tool finds it in the debug info.
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "events/trapped_id.h"
+#include "runtime/recorder.h"
+#include "runtime/trap/loaded.h"
+#include "runtime/trap/trap.h"
+
+namespace blackout::rt {
+
+namespace {
+
+struct Row {
+  uint64_t id;  // 0: free
+  blackout_site site;
+};
+constexpr size_t kRows = size_t{1} << 20;
+Row* rows = nullptr;
+size_t rowCount = 0;
+
+}  // namespace
+
+uint64_t trappedId(uintptr_t pc, blackout_site_kind kind) {
+  uint32_t name = 0;
+  uintptr_t bias = 0;
+  bool known = locate(pc, name, bias);
+  return blackout_trapped_id(uint8_t(kind), known ? name : 0, known ? pc - bias : pc);
+}
+
+blackout_site* trappedSite(uintptr_t pc, blackout_site_kind kind, uint32_t size) {
+  if (rows == nullptr) {
+    void* p = reinterpret_cast<void*>(syscall(SYS_mmap, nullptr, kRows * sizeof(Row), PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
+    if (p == MAP_FAILED) return nullptr;
+    rows = static_cast<Row*>(p);
+  }
+  uint64_t id = trappedId(pc, kind);
+  size_t i = (id * 0x9e3779b97f4a7c15ull) >> 44;
+  for (; rows[i].id != 0; i = (i + 1) & (kRows - 1))
+    if (rows[i].id == id) return &rows[i].site;
+  if (rowCount > kRows / 4 * 3) return nullptr;
+  ++rowCount;
+  rows[i].id = id;
+  rows[i].site.id = id;
+  rows[i].site.size = size > 0xffff ? 0 : uint16_t(size);
+  rows[i].site.kind = uint8_t(kind);
+  rows[i].site.flags = BLACKOUT_SITE_TRAPPED;
+  return &rows[i].site;
+}
+
+blackout_site* callerSite(const char* function, blackout_site_kind kind, const void* returnAddress) {
+  if (!recording()) return nullptr;
+  if (!trapping) return librarySite(function);
+  Scope scope;
+  return scope.nested ? nullptr : trappedSite(reinterpret_cast<uintptr_t>(returnAddress) - 1, kind, 0);
+}
+
+}  // namespace blackout::rt

@@ -1,0 +1,304 @@
+#include "runtime/trap/stubs.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <string.h>
+
+#include "runtime/recorder.h"
+#include "runtime/trap/zydis.h"
+
+namespace blackout::rt {
+
+namespace {
+
+// What the action may change behind the program's back: x87 (MMX), SSE, AVX and AVX-512. Not the tiles of AMX, which no
+// compiler touches unasked and which would take 8 KB of the program's stack.
+constexpr uint32_t kSaved = 0xe7;
+constinit uint32_t components = 0;
+constinit uint64_t saveSize = 0;
+
+constexpr int kRedZone = 128;
+constexpr int kGregs = offsetof(ucontext_t, uc_mcontext.gregs);
+
+[[gnu::used]] void reached(const Row* row, ucontext_t* context) {
+  context->uc_flags = 0;
+  context->uc_link = nullptr;
+  context->uc_stack = {};
+  greg_t* gregs = context->uc_mcontext.gregs;
+  gregs[REG_RIP] = greg_t(row->patch.pc);
+  for (int i = REG_EFL + 1; i < NGREG; ++i) gregs[i] = 0;
+  context->uc_mcontext.fpregs = nullptr;
+  memset(&context->uc_sigmask, 0, sizeof context->uc_sigmask);
+  act(*row, row->action, *context);
+}
+
+// Called by stubs, below the red zone, with the row on the stack. From rbp upwards: rbp, flags, the return address, the
+// row, the red zone, and the program's stack.
+[[gnu::naked]] void enter() {
+  asm volatile(
+      R"(
+      pushfq
+      cld
+      pushq %%rbp
+      movq %%rsp, %%rbp
+      subq %[context], %%rsp
+      andq $-64, %%rsp
+      movq %%r8, %c[gregs]+8*%c[r8](%%rsp)
+      movq %%r9, %c[gregs]+8*%c[r9](%%rsp)
+      movq %%r10, %c[gregs]+8*%c[r10](%%rsp)
+      movq %%r11, %c[gregs]+8*%c[r11](%%rsp)
+      movq %%r12, %c[gregs]+8*%c[r12](%%rsp)
+      movq %%r13, %c[gregs]+8*%c[r13](%%rsp)
+      movq %%r14, %c[gregs]+8*%c[r14](%%rsp)
+      movq %%r15, %c[gregs]+8*%c[r15](%%rsp)
+      movq %%rdi, %c[gregs]+8*%c[rdi](%%rsp)
+      movq %%rsi, %c[gregs]+8*%c[rsi](%%rsp)
+      movq %%rbx, %c[gregs]+8*%c[rbx](%%rsp)
+      movq %%rdx, %c[gregs]+8*%c[rdx](%%rsp)
+      movq %%rax, %c[gregs]+8*%c[rax](%%rsp)
+      movq %%rcx, %c[gregs]+8*%c[rcx](%%rsp)
+      movq (%%rbp), %%rax
+      movq %%rax, %c[gregs]+8*%c[rbp](%%rsp)
+      movq 8(%%rbp), %%rax
+      movq %%rax, %c[gregs]+8*%c[efl](%%rsp)
+      leaq 32+%c[redZone](%%rbp), %%rax
+      movq %%rax, %c[gregs]+8*%c[rsp](%%rsp)
+      movq %%rsp, %%rbx
+
+      subq %c[saveSize](%%rip), %%rsp
+      andq $-64, %%rsp
+      xorl %%eax, %%eax
+      movq %%rax, 512(%%rsp)
+      movq %%rax, 520(%%rsp)
+      movq %%rax, 528(%%rsp)
+      movq %%rax, 536(%%rsp)
+      movq %%rax, 544(%%rsp)
+      movq %%rax, 552(%%rsp)
+      movq %%rax, 560(%%rsp)
+      movq %%rax, 568(%%rsp)
+      xorl %%edx, %%edx
+      movl %c[components](%%rip), %%eax
+      xsave64 (%%rsp)
+
+      movq 24(%%rbp), %%rdi
+      movq %%rbx, %%rsi
+      call %P[reached]
+
+      xorl %%edx, %%edx
+      movl %c[components](%%rip), %%eax
+      xrstor64 (%%rsp)
+      movq %%rbx, %%rsp
+      movq %c[gregs]+8*%c[rbp](%%rsp), %%rax
+      movq %%rax, (%%rbp)
+      movq %c[gregs]+8*%c[efl](%%rsp), %%rax
+      movq %%rax, 8(%%rbp)
+      movq %c[gregs]+8*%c[r8](%%rsp), %%r8
+      movq %c[gregs]+8*%c[r9](%%rsp), %%r9
+      movq %c[gregs]+8*%c[r10](%%rsp), %%r10
+      movq %c[gregs]+8*%c[r11](%%rsp), %%r11
+      movq %c[gregs]+8*%c[r12](%%rsp), %%r12
+      movq %c[gregs]+8*%c[r13](%%rsp), %%r13
+      movq %c[gregs]+8*%c[r14](%%rsp), %%r14
+      movq %c[gregs]+8*%c[r15](%%rsp), %%r15
+      movq %c[gregs]+8*%c[rdi](%%rsp), %%rdi
+      movq %c[gregs]+8*%c[rsi](%%rsp), %%rsi
+      movq %c[gregs]+8*%c[rbx](%%rsp), %%rbx
+      movq %c[gregs]+8*%c[rdx](%%rsp), %%rdx
+      movq %c[gregs]+8*%c[rax](%%rsp), %%rax
+      movq %c[gregs]+8*%c[rcx](%%rsp), %%rcx
+      movq %%rbp, %%rsp
+      popq %%rbp
+      popfq
+      retq $8
+      )"
+      :
+      : [context] "i"(sizeof(ucontext_t)), [gregs] "i"(kGregs), [redZone] "i"(kRedZone), [saveSize] "i"(&saveSize),
+        [components] "i"(&components), [reached] "i"(&reached), [r8] "i"(REG_R8), [r9] "i"(REG_R9), [r10] "i"(REG_R10),
+        [r11] "i"(REG_R11), [r12] "i"(REG_R12), [r13] "i"(REG_R13), [r14] "i"(REG_R14), [r15] "i"(REG_R15),
+        [rdi] "i"(REG_RDI), [rsi] "i"(REG_RSI), [rbp] "i"(REG_RBP), [rbx] "i"(REG_RBX), [rdx] "i"(REG_RDX),
+        [rax] "i"(REG_RAX), [rcx] "i"(REG_RCX), [rsp] "i"(REG_RSP), [efl] "i"(REG_EFL));
+}
+
+// ThreadState::active seen from fs: the same number in every thread.
+int32_t activeOffset() {
+  uintptr_t thread;
+  asm("movq %%fs:0, %0" : "=r"(thread));
+  return int32_t(reinterpret_cast<intptr_t>(&self.active) - intptr_t(thread));
+}
+
+class Writer {
+ public:
+  explicit Writer(uintptr_t at) : at_(at) {}
+
+  uintptr_t here() const { return at_; }
+  bool reaches() const { return reaches_; }
+
+  void bytes(const void* p, size_t n) {
+    memcpy(reinterpret_cast<void*>(at_), p, n);
+    at_ += n;
+  }
+  template <size_t N>
+  void code(const uint8_t (&b)[N]) {
+    bytes(b, N);
+  }
+  template <typename T>
+  void value(T v) {
+    bytes(&v, sizeof v);
+  }
+  // The last four bytes of an instruction: a distance that is filled in later.
+  uintptr_t distance() {
+    value<int32_t>(0);
+    return at_;
+  }
+  void aim(uintptr_t end, uintptr_t target) {
+    auto far = intptr_t(target - end);
+    auto near = int32_t(far);
+    reaches_ = reaches_ && near == far;
+    memcpy(reinterpret_cast<void*>(end - 4), &near, sizeof near);
+  }
+  void jump(uintptr_t target) {
+    code({0xe9});
+    aim(distance(), target);
+  }
+  // From memory that may be anywhere.
+  void jumpFar(uintptr_t target) {
+    code({0xff, 0x25, 0, 0, 0, 0});
+    value(target);
+  }
+  // Instructions of the program, with what they address relative to themselves.
+  void copy(uintptr_t pc, uint8_t length) {
+    for (uintptr_t end = pc + length; pc < end;) {
+      ZydisDecodedInstruction i;
+      ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+      if (!decode(reinterpret_cast<const void*>(pc), end - pc, i, operands)) {
+        reaches_ = false;
+        return;
+      }
+      uintptr_t from = at_;
+      bytes(reinterpret_cast<const void*>(pc), i.length);
+      bool relative = false;
+      for (int n = 0; n < i.operand_count; ++n)
+        relative =
+            relative || (operands[n].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[n].mem.base == ZYDIS_REGISTER_RIP);
+      if (relative) {
+        // It counts from the instruction's end, and an immediate may stand between.
+        auto far = intptr_t(pc - from) + i.raw.disp.value;
+        auto near = int32_t(far);
+        reaches_ = reaches_ && near == far;
+        memcpy(reinterpret_cast<void*>(from + i.raw.disp.offset), &near, sizeof near);
+      }
+      pc += i.length;
+    }
+  }
+
+  void belowRedZone() { code({0x48, 0x8d, 0x64, 0x24, 0x80}); }                        // lea -128(%rsp), %rsp
+  void aboveRedZone() { code({0x48, 0x8d, 0xa4, 0x24, kRedZone, 0x00, 0x00, 0x00}); }  // lea 128(%rsp), %rsp
+
+  // The call of the action. Returns where two addresses are to be aimed at: the row's, and the entry's.
+  struct Call {
+    uintptr_t row;
+    uintptr_t entry;
+  };
+  Call call() {
+    Call call;
+    belowRedZone();
+    code({0xff, 0x35});  // pushq row(%rip)
+    call.row = distance();
+    code({0xff, 0x15});  // call *entry(%rip)
+    call.entry = distance();
+    aboveRedZone();
+    return call;
+  }
+  void addresses(const Call& call, const Row& row) {
+    aim(call.row, at_);
+    value(&row);
+    aim(call.entry, at_);
+    value(&enter);
+  }
+
+ private:
+  uintptr_t at_;
+  bool reaches_ = true;
+};
+
+bool locked(const Patch& patch) { return patch.kind == BLACKOUT_SITE_Rmw || patch.kind == BLACKOUT_SITE_CmpXchg; }
+
+// Jumps away, with all registers and flags as they were (or, with writesFlags, all flags written by what follows), if
+// the thread has something to order. Returns the end of the jump.
+uintptr_t writeTest(Writer& w, bool writesFlags) {
+  if (writesFlags) {
+    w.code({0x64, 0x80, 0x3c, 0x25});  // cmpb $0, %fs:active
+    w.value(activeOffset());
+    w.code({0x00, 0x0f, 0x85});  // jne
+    return w.distance();
+  }
+  w.belowRedZone();
+  w.code({0x51, 0x64, 0x0f, 0xb6, 0x0c, 0x25});  // push %rcx; movzbl %fs:active, %ecx
+  w.value(activeOffset());
+  w.code({0xe3, 14, 0x59});  // jrcxz over the following 14 bytes; pop %rcx
+  w.aboveRedZone();
+  w.code({0xe9});
+  uintptr_t end = w.distance();
+  w.code({0x59});
+  w.aboveRedZone();
+  return end;
+}
+
+}  // namespace
+
+bool prepareStubs() {
+  if (saveSize != 0) return true;
+  uint32_t a, b, c, d;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
+  asm("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  components = a & kSaved;
+  uint64_t size = 576;  // the legacy area and the header
+  for (uint32_t i = 2; i < 32; ++i) {
+    if ((components >> i & 1) == 0) continue;
+    if (__get_cpuid_count(0xd, i, &a, &b, &c, &d) == 0) return false;
+    if (b + a > size) size = b + a;
+  }
+  saveSize = size;
+  return true;
+}
+
+size_t writeStub(const Fence& fence, Row& row) {
+  row.patch = {fence.pc, {}, fence.length, fence.kind};
+  memcpy(row.patch.original, reinterpret_cast<const void*>(fence.pc), fence.length);
+  bool request = fence.kind == BLACKOUT_SITE_Request;
+  row.copied = request ? 0 : row.breakpoint ? fence.length : fence.room;
+  uintptr_t back = fence.pc + (request ? fence.length : row.copied);
+
+  Writer w(row.stub);
+  if (row.breakpoint) {
+    row.copy = w.here();
+    w.copy(fence.pc, row.copied);
+    w.jumpFar(back);
+  } else if (locked(row.patch)) {
+    uintptr_t test = writeTest(w, fence.writesFlags);
+    row.copy = w.here();
+    w.copy(fence.pc, row.copied);
+    w.jump(back);
+    w.aim(test, w.here());
+    Writer::Call call = w.call();
+    w.jump(row.copy);
+    w.addresses(call, row);
+  } else {
+    Writer::Call call = w.call();
+    row.copy = w.here();
+    w.copy(fence.pc, row.copied);
+    w.jump(back);
+    w.addresses(call, row);
+  }
+  return w.reaches() ? w.here() - row.stub : 0;
+}
+
+void act(const Row& row, PatchAction action, ucontext_t& context) {
+  // A breakpoint doesn't ask before.
+  if (locked(row.patch) && !self.active) return;
+  int before = errno;
+  action(row.patch, context);
+  errno = before;
+}
+
+}  // namespace blackout::rt

@@ -1,0 +1,9 @@
+// What the program does that the runtime can't follow: said once each, in the trace of a recording.
+#pragma once
+
+namespace blackout::rt {
+
+// `what` is the end of a sentence that begins with the program's name.
+void unfollowed(const char* what);
+
+}  // namespace blackout::rt

@@ -1,0 +1,76 @@
+// Programs that use what traps use: protection of their own, seccomp, io_uring.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "Inputs/pool.h"
+
+static sigjmp_buf back;
+static void* volatile address;
+static void jump(int signal, siginfo_t* info, void* context) {
+  (void)context;
+  address = info->si_addr;
+  siglongjmp(back, signal);
+}
+
+static void flush(volatile void* p) { __asm__ volatile("clflush %0\n sfence" : : "m"(*(volatile char*)p) : "memory"); }
+
+static int protects(volatile uint64_t* p) {
+  struct sigaction action = {.sa_sigaction = jump, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSEGV, &action, NULL);
+  p[512] = 1;
+  if (mprotect((void*)(p + 512), 4096, PROT_READ) != 0) return 3;
+  p[0] = 2;  // the other page is as it was
+  if (sigsetjmp(back, 1) == 0) {
+    p[513] = 3;
+    return 4;
+  }
+  if (address != (void*)(p + 513) || p[512] != 1 || p[513] != 0) return 5;
+  if (mprotect((void*)(p + 512), 4096, PROT_NONE) != 0) return 6;
+  if (sigsetjmp(back, 1) == 0) return (int)p[512];
+  if (address != (void*)(p + 512)) return 7;
+  if (mprotect((void*)p, 8192, PROT_READ | PROT_WRITE) != 0) return 8;
+  p[513] = 4;
+  flush(p);
+  flush(p + 512);
+  return p[512] == 1 && p[513] == 4 ? 0 : 9;
+}
+
+// A filter that makes one call fail, as a sandbox would.
+static int sandboxed(volatile uint64_t* p) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgrp, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return 3;
+  p[0] = 1;
+  if (syscall(SYS_getpgrp) != -1 || errno != ENOTTY) return 4;
+  int fd = open("/dev/zero", O_RDONLY);
+  p[1] = 2;
+  if (read(fd, (void*)(p + 1), 8) != 8 || p[1] != 0) return 5;
+  flush(p);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  volatile uint64_t* p = (volatile uint64_t*)mapPool(argv[1], 8192);
+  if (argc < 3) return 2;
+  if (strcmp(argv[2], "protects") == 0) return protects(p);
+  if (strcmp(argv[2], "sandboxed") == 0) return sandboxed(p);
+  p[0] = 1;
+  flush(p);
+  // Whether the kernel has it or not.
+  char parameters[256] = {0};
+  long ring = syscall(SYS_io_uring_setup, 4, parameters);
+  return ring >= 0 || errno == ENOSYS || errno == EPERM ? 0 : 3;
+}
