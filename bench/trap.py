@@ -19,7 +19,8 @@ LIMITS = {"trapped access, us": 5.0, "trapped elsewhere": 1.1, "trapped restart"
 ACCESSES = {"store": "8-byte store", "vector": "16-byte vector store", "update": "add to memory", "locked": "lock xadd",
             "copy": "rep movsb of 64 bytes", "mix": "all of them in turn"}
 ELSEWHERE = {"compute": "computing", "allocate": "malloc and free", "mutex-tree": "lock, update a tree, unlock",
-             "mutex": "lock, update a table, unlock", "bare-mutex": "lock, unlock", "atomics": "std::atomic", "calls": "write() and read() of 64 bytes"}
+             "mutex": "lock, update a table, unlock", "bare-mutex": "lock, unlock", "atomics": "std::atomic",
+             "calls": "write() and read() of 64 bytes"}
 # The table is rebuilt on the way.
 OPERATIONS = [*(f"i {key}" for key in (3, 14, 15, 92, 65, 35, 89, 79, 32, 38, 46, 26)), "r 15", "r 3", "r 26", "i 50",
               "i 28", "r 92", "i 84", "r 79"]

@@ -69,6 +69,12 @@ struct Transaction {
   std::vector<std::size_t> added;  // numbers of its ranges
   Owners logged;
   Owners written;  // what was stored of the logged bytes; the owner says nothing
+  // Removed, if the transaction goes on: libpmemobj takes everything out of it when it commits, just before the end.
+  std::vector<Bytes> removed;
+  void settle() {
+    for (Bytes b : removed) logged.erase(b);
+    removed.clear();
+  }
 };
 
 // None: of no bytes.
@@ -145,7 +151,7 @@ class Replay {
             if (kindOf(e) == EventKind::TxAdd)
               add(it->second, n, what->range);
             else
-              it->second.logged.erase(what->range);
+              it->second.removed.push_back(what->range);
           }
         break;
       default:
@@ -154,6 +160,7 @@ class Replay {
   }
 
   void add(Transaction& t, EventNo n, Bytes range) {
+    t.settle();
     std::size_t number = out_.ranges.size();
     LoggedRange row{.at = n, .begin = range.begin, .end = range.end, .transaction = t.number};
     std::vector<Bytes> fresh;
@@ -175,9 +182,17 @@ class Replay {
 
   static void store(Transaction& t, Bytes range) {
     std::vector<Bytes> hit;
-    t.logged.each(range, [&](PmAddr from, PmAddr to, std::size_t owner) {
-      if (owner != Owners::kNobody) hit.push_back({from, to});
-    });
+    auto look = [&] {
+      hit.clear();
+      t.logged.each(range, [&](PmAddr from, PmAddr to, std::size_t owner) {
+        if (owner != Owners::kNobody) hit.push_back({from, to});
+      });
+    };
+    look();
+    if (!hit.empty() && !t.removed.empty()) {
+      t.settle();
+      look();
+    }
     for (Bytes b : hit) {
       t.written.erase(b);
       t.written.insert(b, 0);

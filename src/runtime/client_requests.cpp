@@ -16,6 +16,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -37,7 +38,8 @@ Range rangeOf(uint64_t address, uint64_t size) {
   return {address, size > UINTPTR_MAX - address ? UINTPTR_MAX : address + size};
 }
 
-// Memory of a stack that the program calls PM: libpmemobj finds out by a local variable whether pmemcheck is there. It
+// Ordinary memory that the program calls PM before anything is recorded, or on a stack: libpmemobj finds out so whether
+// pmemcheck is there. It
 // doesn't become PM, but it is said to be.
 constexpr int kMaxClaims = 16;
 Range claims[kMaxClaims];
@@ -47,7 +49,7 @@ bool onStack(Range range) {
   return range.begin >= here && range.end <= reinterpret_cast<uintptr_t>(__libc_stack_end);
 }
 bool claim(Range range) {
-  if (!onStack(range)) return false;
+  if (!onStack(range) && (recording() || !trapping)) return false;
   for (Range& c : claims)
     if (c.begin == c.end) {
       c = range;

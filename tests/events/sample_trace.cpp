@@ -107,6 +107,14 @@ TraceWriter sampleTrace() {
   w.event(EventKind::Fork, 1, 0, 4713);
   w.event(EventKind::Exec, 1);
   w.event(EventKind::Lost, 0, 1, 3);
+  LoadedModule plain;
+  plain.path = "/lib/libplain.so";
+  plain.begin = 0x700000;
+  plain.end = 0x701000;
+  plain.trapped = true;
+  w.module(plain);
+  w.blob(EventKind::Patched, 0, plain.begin, std::string("\5\0\0\0\4\0\0\0\1\0\0\0", 12));
+  w.blob(EventKind::Unfollowed, 1, 0, "it does what nobody follows");
   w.event(EventKind::End, 0, 0, 0);
   return w;
 }

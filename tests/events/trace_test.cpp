@@ -58,7 +58,10 @@ TEST(Trace, TablesAreRead) {
   EXPECT_TRUE(trace->files()[1].before);
   EXPECT_EQ(trace->files()[2].path, "/pool/c.img") << "the last name of a renamed file";
   EXPECT_TRUE(trace->files()[2].removed);
-  ASSERT_EQ(trace->modules().size(), 2U);
+  ASSERT_EQ(trace->modules().size(), 3U);
+  EXPECT_TRUE(trace->modules()[2].trapped);
+  EXPECT_EQ(trace->modules()[2].patched, 5U);
+  EXPECT_EQ(trace->modules()[2].unproved, 1U);
   EXPECT_EQ(trace->modules()[0].path, "/bin/program");
   EXPECT_EQ(trace->modules()[0].begin, 0x401000U);
   EXPECT_EQ(trace->modules()[0].bias, 0x1000U);

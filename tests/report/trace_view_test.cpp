@@ -62,7 +62,8 @@ TEST_F(TraceView, FilterByKindAndGroup) {
   EXPECT_EQ(kinds({.kinds = {"clwb"}}), Names{"clwb"});
   EXPECT_EQ(kinds({.kinds = {"flushes"}}), (Names{"clflush", "clflushopt", "clwb"}));
   EXPECT_EQ(kinds({.kinds = {"lock", "unlock"}}), (Names{"lock", "unlock"}));
-  EXPECT_EQ(kinds({.kinds = {"tables"}}), (Names{"module", "module", "site", "site", "where", "where"}));
+  EXPECT_EQ(kinds({.kinds = {"tables"}}),
+            (Names{"module", "module", "site", "site", "where", "where", "module", "patched"}));
   EXPECT_NE(complaint({.kinds = {"stroe"}}).find("no such kind"), std::string::npos);
 }
 
