@@ -147,6 +147,7 @@ Verdict judge(const Outcome& outcome, const OracleRules& rules) {
     case Ending::Broken:
       return unknown(outcome.text.empty() ? "a restart could not be followed" : outcome.text);
     case Ending::Hung:
+      if (!outcome.text.empty()) return failed("hangs: " + outcome.text);
       return failed(rules.stepLimit == 0 ? "hangs" : fmt::format("hangs: more than {} steps", rules.stepLimit));
     case Ending::Expectation:
       return failed(fmt::format("breaks what it promises: '{}' does not hold", outcome.text));

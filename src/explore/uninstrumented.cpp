@@ -181,10 +181,8 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
   std::set<std::string> names;
   for (const LoadedModule& m : modules) {
     std::string name = std::filesystem::path(m.path).filename().string();
-    // What is trapped is followed (and said to be where it is not); objects in an instrumented program are not told
-    // apart.
-    bool followed = m.trapped && instrumented.count(m.path) == 0;
-    if (followed || flushesAreKnown(name) || !hasUnseenFlushes(m.path)) continue;
+    // What is trapped is followed, and said to be where it is not.
+    if (m.trapped || flushesAreKnown(name) || !hasUnseenFlushes(m.path)) continue;
     // An instrumented program may have been linked with objects that are not.
     names.insert(instrumented.count(m.path) != 0 ? "part of " + name : name);
   }
@@ -202,7 +200,7 @@ std::string blindSentence(const Trace& trace) {
                     : names.size() == 1 ? names[0] + ", which is not instrumented,"
                                         : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
   return fmt::format(
-      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang.", who,
+      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang, or give --trap always.", who,
       unexplained ? "touched" : "may have flushed");
 }
 

@@ -61,7 +61,7 @@ int noteModule(dl_phdr_info* info, size_t, void*) {
     name = path;
   }
   uint64_t range[2] = {begin, end};
-  const PatchCount* patches = trapping && !instrumented ? patchesOf(begin) : nullptr;
+  const PatchCount* patches = trapping ? patchesOf(begin) : nullptr;
   uint8_t bits = uint8_t((instrumented ? 1 : 0) | (trapping ? 2 : 0));
   appendBlob2(BLACKOUT_EV_Module, bits, info->dlpi_addr, range, sizeof range, name, strlen(name) + 1);
   if (patches != nullptr) {
@@ -97,8 +97,8 @@ using namespace blackout::rt;
 
 extern "C" {
 
-__attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site*,
-                                                                       blackout_site*) {
+__attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site* begin,
+                                                                       blackout_site* end) {
   if (m->version != BLACKOUT_CONTRACT_VERSION) {
     if (recording()) {
       Scope scope;
@@ -109,6 +109,9 @@ __attribute__((visibility("default"))) void __blackout_register_module(blackout_
   if (!recording()) return;
   beginHeap();
   if (recovering()) worker->instrumented = 1;
+  if (trapping && !quiet())
+    searchInstrumented(reinterpret_cast<uintptr_t>(m), reinterpret_cast<uintptr_t>(begin),
+                       reinterpret_cast<uintptr_t>(end));
   {
     Scope scope;
     if (scope.nested) return;

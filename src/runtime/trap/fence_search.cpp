@@ -29,6 +29,7 @@ class Search {
   bool run();
 
  private:
+  bool isInstrumented(const FunctionRange& f) const;
   bool searchSegment(uintptr_t begin, uintptr_t end);
   void countUnproved(uintptr_t begin, uintptr_t end);
   bool holdsCode(uintptr_t address);
@@ -123,6 +124,18 @@ void Search::countUnproved(uintptr_t begin, uintptr_t end) {
   }
 }
 
+// All bytes are asked whether they are an address of the site table, relative to their end or absolute.
+bool Search::isInstrumented(const FunctionRange& f) const {
+  if (result_.sitesBegin == result_.sitesEnd) return false;
+  auto inTable = [&](uintptr_t p) { return p >= result_.sitesBegin && p < result_.sitesEnd; };
+  for (uintptr_t p = f.begin; p + 4 <= f.end; ++p) {
+    int32_t value;
+    memcpy(&value, bytesAt(p), sizeof value);
+    if (inTable(p + 4 + uintptr_t(intptr_t(value))) || inTable(uint32_t(value))) return true;
+  }
+  return false;
+}
+
 bool Search::searchSegment(uintptr_t begin, uintptr_t end) {
   size_t first = result_.found.size();
   uintptr_t covered = begin;
@@ -130,7 +143,7 @@ bool Search::searchSegment(uintptr_t begin, uintptr_t end) {
     if (f.begin < begin || f.end > end) continue;
     countUnproved(covered, f.begin);
     covered = f.end;
-    if (!mayHaveFences(f)) continue;
+    if (!mayHaveFences(f) || isInstrumented(f)) continue;
     if (!sweep_.over(f)) {
       countUnproved(f.begin, f.end);
       continue;

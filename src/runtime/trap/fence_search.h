@@ -24,6 +24,9 @@ struct Fence {
 };
 
 struct FenceSearch {
+  // Of an instrumented file, its site table: functions that refer to it call hooks at their fences, and are left alone.
+  uintptr_t sitesBegin = 0;
+  uintptr_t sitesEnd = 0;
   MappedArray<Fence> found;  // in the order of addresses
   uint32_t unproved = 0;
   bool requests = false;  // client requests of pmemcheck among them

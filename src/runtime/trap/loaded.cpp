@@ -155,6 +155,24 @@ const Loaded* holding(uintptr_t pc) {
 }
 
 uintptr_t loaderBreak = 0;
+PatchAction patchAction = nullptr;
+
+struct Instrumented {
+  uintptr_t inside;
+  uintptr_t sitesBegin;
+  uintptr_t sitesEnd;
+};
+int searchOne(dl_phdr_info* info, size_t, void* argument) {
+  const auto& wanted = *static_cast<const Instrumented*>(argument);
+  Extent e = extentOf(*info);
+  if (wanted.inside < e.begin || wanted.inside >= e.end) return 0;
+  for (int i = 0; i < loadedCount; ++i)
+    if (loaded[i].begin == e.begin && !loaded[i].searched) {
+      loaded[i].patches = patchModule({e.begin, e.end, info, wanted.sitesBegin, wanted.sitesEnd}, patchAction);
+      loaded[i].searched = true;
+    }
+  return 1;
+}
 
 // Replaces the loader's function, which does nothing but return.
 void breakLoader() {
@@ -175,7 +193,13 @@ bool needsTraps() {
   return need.needed;
 }
 
+void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesEnd) {
+  Instrumented wanted{inside, sitesBegin, sitesEnd};
+  if (sitesBegin != sitesEnd) dl_iterate_phdr(searchOne, &wanted);
+}
+
 void followLoader(PatchAction action) {
+  patchAction = action;
   takeAll(action);
   breakLoader();
 }

@@ -16,6 +16,8 @@ bool needsTraps();
 
 // Takes all that is loaded, and from then on what will be. Not in a signal handler.
 void followLoader(PatchAction action);
+// An instrumented file that was loaded says where its site table is: other code that is linked with it is searched now.
+void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesEnd);
 // A SIGTRAP: true if it was the loader's, and has been handled.
 bool loaderTrapped(ucontext_t& context, PatchAction action);
 

@@ -149,6 +149,8 @@ bool prepare(const PatchTarget& target, PatchAction action, FenceSearch& search,
 
 PatchCount patchModule(const PatchTarget& target, PatchAction action) {
   FenceSearch search;
+  search.sitesBegin = target.sitesBegin;
+  search.sitesEnd = target.sitesEnd;
   PatchCount count;
   if (!searchFences(*target.info, search)) return count;
   auto found = uint32_t(search.found.size());
