@@ -326,8 +326,10 @@ const Register registered({
     .synopsis = "blackout check --pm POOL [OPTIONS] -- PROGRAM [ARGS]\n"
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
-        "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster and "
-        "better known. It works on private copies of its pools. It is run once; then, for every point at which a power failure matters and everything that it may leave behind, it is "
+        "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster "
+        "and "
+        "better known. It works on private copies of its pools. It is run once; then, for every point at which a power "
+        "failure matters and everything that it may leave behind, it is "
         "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
         "another code "
         "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. "

@@ -200,8 +200,9 @@ std::string blindSentence(const Trace& trace) {
                     : names.size() == 1 ? names[0] + ", which is not instrumented,"
                                         : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
   return fmt::format(
-      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang, or give --trap always.", who,
-      unexplained ? "touched" : "may have flushed");
+      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang, or "
+      "give --trap always.",
+      who, unexplained ? "touched" : "may have flushed");
 }
 
 }  // namespace blackout

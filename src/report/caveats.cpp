@@ -71,7 +71,8 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "prints: what is wrong and neither noticed nor printed is not found.");
     if (!report.trapped)
       sentences.emplace_back(
-          "What only code tells apart that isn't instrumented is not found: reads inside libraries (atoi, sscanf, members "
+          "What only code tells apart that isn't instrumented is not found: reads inside libraries (atoi, sscanf, "
+          "members "
           "of std::string) are not seen; --trap always sees them.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))

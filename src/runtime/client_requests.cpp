@@ -226,7 +226,8 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
     case Request::RemoveFromTxN:
       return transactionRange(BLACKOUT_EV_TxRemove, args[1], rangeOf(args[2], args[3]), where());
     case Request::RemoveMapping: {
-      // A pool is PM as long as it is mapped; a part of it that is said to be none (a lock, run-time state) never matters.
+      // A pool is PM as long as it is mapped; a part of it that is said to be none (a lock, run-time state) never
+      // matters.
       Range range = rangeOf(args[1], args[2]);
       forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
         if (!isRegistered(r) && (from != r.begin || to != r.end))

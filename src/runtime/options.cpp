@@ -88,8 +88,10 @@ void stop(const char* text, const char* detail, int code) {
 }
 
 void readOptions() {
+  static bool done = false;
   const char* text = getenv("BLACKOUT_OPTIONS");
-  if (text == nullptr) return;
+  if (done || text == nullptr) return;
+  done = true;
   if (strlen(text) >= sizeof storage) stop("BLACKOUT_OPTIONS is too long", nullptr, 2);
   char* out = storage;
   while (*text != '\0') {

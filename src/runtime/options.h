@@ -24,7 +24,7 @@ struct Options {
 
 extern Options options;
 
-// Reads the environment. A wrong word ends the process with one line and exit code 2.
+// Reads the environment, once. A wrong word ends the process with one line and exit code 2.
 void readOptions();
 
 // One line on standard error, from any context; then nothing or _exit(code).

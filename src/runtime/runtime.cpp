@@ -21,7 +21,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
 }
 
 __attribute__((constructor(101))) static void begin() {
-  if (!trapping) readOptions();
+  readOptions();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
   if (quiet()) {

@@ -42,7 +42,8 @@ struct PatchTarget {
   uintptr_t begin;  // of the loaded file
   uintptr_t end;
   const dl_phdr_info* info;
-  // Of an instrumented file, its site table: what refers to it is not searched. It may have been linked with other code.
+  // Of an instrumented file, its site table: what refers to it is not searched. It may have been linked with other
+  // code.
   uintptr_t sitesBegin = 0;
   uintptr_t sitesEnd = 0;
 };

@@ -1,6 +1,7 @@
 #include "runtime/trap/trap.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -24,6 +25,8 @@ bool trapping = false;
 namespace {
 
 constexpr uintptr_t kPage = 4096;
+// In the environment of what a trapped program executes.
+constexpr const char* kTrapped = "BLACKOUT_TRAPPED";
 // Behind the trace (recorder.cpp).
 constexpr uintptr_t kAliasBase = 0x400000000000;
 constexpr uintptr_t kAliasEnd = 0x500000000000;
@@ -721,7 +724,8 @@ void openAllPages() {
 
 void prepareTraps() {
   if (options.trap == 0 || options.heap != 0) return;
-  if (options.trap == 2 && !needsTraps()) return;
+  // A trapped program that executed this one has left it a filter, whose signals somebody must take.
+  if (options.trap == 2 && getenv(kTrapped) == nullptr && !needsTraps()) return;
   if (!prepareInstructions())
     stop("a program that was not compiled by Blackout needs the decoder libZydis.so.4.0; install libzydis4.0", nullptr,
          2);
@@ -734,6 +738,7 @@ void prepareTraps() {
 
 void beginTraps() {
   if (!trapping) return;
+  setenv(kTrapped, "1", 1);
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
   takeSystemCalls();
