@@ -4,14 +4,19 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/options.h"
 #include "runtime/pinned.h"
 #include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
 #include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
@@ -37,8 +42,29 @@ extern "C" __attribute__((noinline)) long __wrap_syscall(long number, long a, lo
   return r;
 }
 
+// A filter of the program's own stands beside ours, but it may forbid what the runtime itself calls.
+static void filtersItself() {
+  static bool said = false;
+  if (!recording() || recovering() || said) return;
+  said = true;
+  say("the program installs a seccomp filter of its own; if that forbids mmap, mprotect, fallocate or rt_sigreturn, it "
+      "ends "
+      "the recording: leave the filter out for the check");
+}
+
+BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
+  va_list list;
+  va_start(list, option);
+  unsigned long a[4];
+  for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP) filtersItself();
+  return int(__wrap_syscall(SYS_prctl, option, long(a[0]), long(a[1]), long(a[2]), long(a[3]), 0));
+}
+
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
+  if (number == SYS_seccomp) filtersItself();
   // Of a trapped program the filter must see it: not by our own instruction.
   auto call = [&] {
     return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);
