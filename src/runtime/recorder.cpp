@@ -295,20 +295,23 @@ void lost(uint64_t events) { __atomic_fetch_add(&header->lost, events, __ATOMIC_
 
 namespace {
 
+constexpr uint64_t kNoFrames = 0x9e3779b97f4a7c15ull;
+inline uint64_t withFrame(uint64_t hash, uint64_t pc) {
+  hash = (hash ^ pc) * 0xff51afd7ed558ccdull;
+  return hash ^ hash >> 32;
+}
+
 void setHash(Stack& stack) {
-  uint64_t hash = 0x9e3779b97f4a7c15ull;
-  for (int i = 0; i < stack.count; ++i) {
-    hash = (hash ^ stack.frames[i]) * 0xff51afd7ed558ccdull;
-    hash ^= hash >> 32;
-  }
-  stack.hash = hash;
+  stack.hash = kNoFrames;
+  for (int i = 0; i < stack.count; ++i) stack.hash = withFrame(stack.hash, stack.frames[i]);
 }
 
 // Frame pointers, which the wrappers keep: [rbp] is the caller's, [rbp + 8] the return address.
 // Uninstrumented frames in between may hold anything in rbp, so only addresses further up the
-// same stack are followed.
-int walkPointers(uintptr_t at, uint64_t* frames, int limit) {
+// same stack are followed. The hash grows with the walk, which every recorded event of compiled code makes.
+inline int walkPointers(uintptr_t at, uint64_t* frames, int limit, uint64_t& hash) {
   int n = 0;
+  hash = kNoFrames;
   // The first frame is the hook's: it returns into the instrumented function, whose place the site knows.
   uintptr_t next = *reinterpret_cast<const uintptr_t*>(at);
   while (n < limit && next > at && next < self.stackTop - 16 && (next & 7) == 0) {
@@ -316,6 +319,7 @@ int walkPointers(uintptr_t at, uint64_t* frames, int limit) {
     uint64_t pc = reinterpret_cast<const uint64_t*>(at)[1];
     if (pc == 0) break;
     frames[n++] = pc;
+    hash = withFrame(hash, pc);
     next = *reinterpret_cast<const uintptr_t*>(at);
   }
   return n;
@@ -340,9 +344,12 @@ void walkStack(Stack& stack, const void* hookFrame) {
   }
   auto at = reinterpret_cast<uintptr_t>(hookFrame);
   stack.count = 0;
-  if (at >= self.stackLow && at < self.stackTop)
-    stack.count = trapping ? walkTables(at, stack.frames, int(options.stack))
-                           : walkPointers(at, stack.frames, int(options.stack));
+  bool inside = at >= self.stackLow && at < self.stackTop;
+  if (__builtin_expect(inside && !trapping, 1)) {
+    stack.count = walkPointers(at, stack.frames, int(options.stack), stack.hash);
+    return;
+  }
+  if (inside) stack.count = walkTables(at, stack.frames, int(options.stack));
   setHash(stack);
 }
 
@@ -352,7 +359,8 @@ void walkCallers(Stack& stack, const void* frame) {
   if (options.stack != 0 && at >= self.stackLow && at < self.stackTop) {
     stack.frames[0] = reinterpret_cast<const uint64_t*>(at)[1];
     int rest = int(options.stack) - 1;
-    stack.count = 1 + (trapping ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest));
+    stack.count =
+        1 + (trapping ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest, stack.hash));
   }
   setHash(stack);
 }
