@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "explore/process_runner.h"
-#include "explore/recording.h"
+#include "run/process_runner.h"
+#include "run/recording.h"
 
 using namespace blackout;
 
@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
   Recording recording = take(record(options));
   Trace trace = take(Trace::open(recording.tracePath));
   Index index = take(Index::build(trace, {}));
-  Watched watched = Watched::of(index);
-  Baseline baseline(index, watched, index.points(PointsMode::Enough));
+  TrackedBytes tracked = TrackedBytes::of(index);
+  Baseline baseline(index, tracked, index.points(PointsMode::Enough));
   RecoveryProgram program;
   program.command = options.command;
   program.patterns = take(canonicalPatterns(options.pm));
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   int runs = std::atoi(argv[4]);
   auto once = [&](int i) {
     RunRequest request;
-    request.ordinal = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
+    request.pointNo = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
     if (auto ok = runner->begin(0, request); !ok) std::exit(1);
     auto done = take(runner->wait());
     if (done.second.outcome.ending != Ending::Exited || done.second.outcome.code != 0) {

@@ -15,11 +15,10 @@
 #include "cli/progress_line.h"
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
-#include "detect/crash_check.h"
+#include "judge/crash_check.h"
 #include "detect/detect.h"
-#include "detect/site_objects.h"
 #include "detect/trusted.h"
-#include "explore/uninstrumented.h"
+#include "binary/uninstrumented.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/only.h"
@@ -30,7 +29,8 @@
 #include "report/finding_files.h"
 #include "report/json.h"
 #include "report/output_file.h"
-#include "report/symbolizer.h"
+#include "report/places.h"
+#include "binary/symbolizer.h"
 #include "report/text.h"
 
 namespace blackout::cli {
@@ -167,8 +167,8 @@ Result<Report> judgeTrace(const Index& index, const Recording& recording, const 
   report.trapped =
       std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
   report.incomplete = recording.incomplete;
-  bool blind = !recording.blindSentence.empty();
-  if (blind) report.incomplete.push_back(recording.blindSentence);
+  bool blind = !recording.unseenReason.empty();
+  if (blind) report.incomplete.push_back(recording.unseenReason);
   summarise(trace, report);
   tellEnding(report);
   std::vector<EventNo> points = index.points(PointsMode::Enough);
@@ -233,7 +233,7 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
   auto report = judgeTrace(*index, recording, plan, trusted ? &*trusted : nullptr);
   if (!report) return report;
   std::vector<ReplayableFinding> replayable;
-  if (plan.crash && !recording.blindSentence.empty()) {
+  if (plan.crash && !recording.unseenReason.empty()) {
     report->notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
   } else if (plan.crash) {
     CrashOptions crash = *plan.crash;
@@ -246,8 +246,7 @@ Result<Report> judge(const Trace& trace, const Recording& recording, const Plan&
     if (!shown) return tl::unexpected(shown.error());
     replayable = std::move(*shown);
   }
-  resolve(*report, trace);
-  if (!report->findings.empty()) nameObjects(*report, SiteObjects(instrumentedObjects(trace)));
+  resolvePlaces(*report, trace);
   applySuppressions(*report, plan.suppressions);
   applyOnly(*report, plan.only);
   sortFindings(report->findings);
@@ -295,7 +294,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   if (!trace) return tl::unexpected(trace.error());
   if (!recorded) {
     recording->tracePath = options.fromTrace;
-    recording->blindSentence = blindSentence(*trace);
+    recording->unseenReason = unseenReason(*trace);
   }
 
   auto report = judge(*trace, *recording, *plan, options.crash.findings);

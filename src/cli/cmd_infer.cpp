@@ -9,9 +9,9 @@
 
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
-#include "explore/launch.h"
-#include "explore/private_pools.h"
-#include "explore/recording.h"
+#include "run/launch.h"
+#include "run/private_pools.h"
+#include "run/recording.h"
 #include "findings/ending.h"
 #include "infer/analysis.h"
 #include "infer/compile.h"
@@ -96,7 +96,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     options.trace = recording->tracePath;
     guardians.notes.insert(guardians.notes.end(), recording->notes.begin(), recording->notes.end());
     incomplete.insert(incomplete.end(), recording->incomplete.begin(), recording->incomplete.end());
-    if (!recording->blindSentence.empty()) incomplete.push_back(recording->blindSentence);
+    if (!recording->unseenReason.empty()) incomplete.push_back(recording->unseenReason);
     if (std::string ending = endingText(recording->waitStatus); !ending.empty())
       guardians.notes.push_back(fmt::format("The program itself ended with {}.", ending));
   }

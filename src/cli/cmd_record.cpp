@@ -33,7 +33,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   Report report;
   report.notes = recording->notes;
   report.incomplete = recording->incomplete;
-  if (!recording->blindSentence.empty()) report.notes.push_back(recording->blindSentence);
+  if (!recording->unseenReason.empty()) report.notes.push_back(recording->unseenReason);
   summarise(*trace, report);
   // A program that failed by itself was still recorded whole.
   if (std::string ending = endingText(recording->waitStatus); !ending.empty())

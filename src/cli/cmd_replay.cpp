@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "cli/subcommand.h"
-#include "detect/replay.h"
+#include "judge/finding_replay.h"
 #include "findings/replay_file.h"
 #include "report/escape.h"
 

@@ -7,7 +7,7 @@
 
 #include "cli/subcommand.h"
 #include "report/escape.h"
-#include "report/symbolizer.h"
+#include "binary/symbolizer.h"
 #include "report/trace_count.h"
 #include "report/trace_filter.h"
 #include "report/trace_text.h"

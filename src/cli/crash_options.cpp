@@ -9,7 +9,7 @@
 
 #include "cli/record_options.h"
 #include "cli/words.h"
-#include "explore/launch.h"
+#include "run/launch.h"
 #include "report/finding_files.h"
 
 namespace blackout::cli {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "detect/crash_check.h"
-#include "explore/recording.h"
+#include "judge/crash_check.h"
+#include "run/recording.h"
 
 namespace blackout::cli {
 

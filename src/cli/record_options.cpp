@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/words.h"
-#include "explore/launch.h"
+#include "run/launch.h"
 
 namespace blackout::cli {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/subcommand.h"
-#include "explore/recording.h"
+#include "run/recording.h"
 
 namespace blackout::cli {
 

@@ -44,7 +44,7 @@ std::vector<StoreNo> executionsOf(const Index& index) {
 
 Executions::Executions(const Trace& trace, const Regions& regions, AccessClass wanted) {
   // By place first: a lookup of the site per event would cost more than the rest.
-  std::vector<std::uint64_t> byWhere(trace.whereCount());
+  std::vector<std::uint64_t> byWhere(trace.stackCount());
   bool follows = false;  // the next event goes on with this one's store
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
@@ -60,9 +60,9 @@ Executions::Executions(const Trace& trace, const Regions& regions, AccessClass w
     else
       ++counts_[siteKey(trace, e)];
   }
-  for (WhereNo w = 1; w < byWhere.size(); ++w)
+  for (StackId w = 1; w < byWhere.size(); ++w)
     if (byWhere[w] > 0)
-      if (const Site* site = trace.site(trace.where(w)->site)) counts_[{true, site->id}] += byWhere[w];
+      if (const Site* site = trace.site(trace.callStack(w)->site)) counts_[{true, site->id}] += byWhere[w];
 }
 
 std::uint64_t Executions::of(SiteKey key) const {

@@ -69,7 +69,7 @@ class UnusedAdds {
     std::map<std::uint64_t, Adds> callers;  // by return address
     Adds outermost;
     for (const LoggedRange* r : adds)
-      if (const Where* w = trace_.where(trace_[r->at].where); w != nullptr && calls < w->frames.size())
+      if (const CallStack* w = trace_.callStack(trace_[r->at].where); w != nullptr && calls < w->frames.size())
         callers[w->frames[calls]].push_back(r);
       else
         outermost.push_back(r);
@@ -160,7 +160,7 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
         transactions.insert(r->transaction);
         effective |= logged.effective[r->transaction];
       }
-    std::set<WhereNo> wheres;
+    std::set<StackId> wheres;
     for (const UnusedAdds::Adds& place : places)
       for (const LoggedRange* r : place) wheres.insert(trace[r->at].where);
     bool always = std::none_of(adds.begin(), adds.end(),

@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "detect/site_objects.h"
+#include "binary/site_objects.h"
 #include "events/site_table.h"
 #include "findings/pattern.h"
 #include "model/interest.h"
@@ -211,11 +211,11 @@ void Trusted::readWheres() {
       if (returnAddress - 1 >= m.begin && returnAddress - 1 < m.end) module = &m;
     return it->second = module != nullptr && isListed(objects_, module->path);
   };
-  wheres_.resize(std::max<std::size_t>(trace_->whereCount(), 1));
-  for (WhereNo w = 1; w < wheres_.size(); ++w) {
-    const Where& where = *trace_->where(w);
+  callStacks_.resize(std::max<std::size_t>(trace_->stackCount(), 1));
+  for (StackId w = 1; w < callStacks_.size(); ++w) {
+    const CallStack& where = *trace_->callStack(w);
     const Site* site = trace_->site(where.site);
-    WhereRow& row = wheres_[w];
+    WhereRow& row = callStacks_[w];
     // Of the outermost function that is trusted, the return address: frames[outer] and what is above it.
     std::size_t outer = 0;
     row.inside = site != nullptr && (site->trapped ? isListed(objects_, site->module) : trustedSite(site->id));
@@ -246,7 +246,7 @@ std::vector<EventNo> Trusted::thin(const std::vector<EventNo>& points) const {
     if (given && kindOf(e) == EventKind::ExtraPoint)
       thinning.keep(n);  // asked for in any case
     else if (inside(e))
-      thinning.inside(n, e.thread, wheres_[e.where].call, point);
+      thinning.inside(n, e.thread, callStacks_[e.where].call, point);
     else if (e.where == 0 && !isCallersMark(e))
       thinning.unknown(n, e.thread, point);
     else

@@ -29,9 +29,9 @@ class Trusted {
   // program loaded, or what can't be trusted. The trace must outlive it.
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
 
-  bool inside(const Event& e) const { return wheres_[e.where].inside; }
+  bool inside(const Event& e) const { return callStacks_[e.where].inside; }
   bool inside(EventNo n) const { return inside((*trace_)[n]); }
-  bool insideAt(WhereNo where) const { return wheres_[where].inside; }
+  bool insideAt(StackId where) const { return callStacks_[where].inside; }
   // Whether the instruction lies in a trusted object, and in no other.
   bool trustedSite(std::uint64_t siteId) const { return sites_.contains(siteId); }
   bool contains(const Site& site) const { return trustedSite(site.id); }
@@ -57,7 +57,7 @@ class Trusted {
   const Trace* trace_;
   std::vector<std::string> objects_;
   std::unordered_set<std::uint64_t> sites_;
-  std::vector<WhereRow> wheres_;  // by number
+  std::vector<WhereRow> callStacks_;  // by number
 };
 
 }  // namespace blackout

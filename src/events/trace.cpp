@@ -284,7 +284,7 @@ Result<void> Trace::checkPiece(EventNo n) const {
 
 Result<void> Trace::checkEvents() {
   sites_.resize(1);
-  wheres_.resize(1);
+  callStacks_.resize(1);
   files_.resize(1);
   sizes_.resize(1);
   for (EventNo n = 0; n < end_;) {
@@ -293,7 +293,7 @@ Result<void> Trace::checkEvents() {
     if (group == EventGroup::None) return damaged(n, fmt::format("no event kind {}", e.kind));
     if (hasPayload(e) && e.value > std::uint64_t{end_ - n - 1} * sizeof(Event))
       return damaged(n, "a payload longer than the trace");
-    if (e.where >= wheres_.size()) return damaged(n, "it refers to a place that is not in the trace");
+    if (e.where >= callStacks_.size()) return damaged(n, "it refers to a place that is not in the trace");
     lastThread_ = std::max(lastThread_, e.thread);
     ++eventCount_;
 
@@ -431,13 +431,13 @@ Result<void> Trace::readTable(EventNo n) {
     sites_[e.addr] = std::move(*site);
     return {};
   }
-  Where w;
+  CallStack w;
   w.site = in.number<std::uint32_t>();
   auto count = in.number<std::uint32_t>();
-  if (!in.ok() || in.left() / 8 < count || w.site == 0 || w.site >= sites_.size() || !room(wheres_))
+  if (!in.ok() || in.left() / 8 < count || w.site == 0 || w.site >= sites_.size() || !room(callStacks_))
     return damaged(n, "a place's record");
   w.frames = {reinterpret_cast<const std::uint64_t*>(bytes.data() + 8), count};
-  wheres_[e.addr] = w;
+  callStacks_[e.addr] = w;
   return {};
 }
 
@@ -446,7 +446,7 @@ std::string_view Trace::payload(EventNo n) const {
 }
 
 const Site* Trace::siteOf(const Event& e) const {
-  const Where* w = where(e.where);
+  const CallStack* w = callStack(e.where);
   return w == nullptr ? nullptr : site(w->site);
 }
 

@@ -41,17 +41,17 @@ struct Site {
   std::vector<Source> sources;
   std::string type;  // "Struct.field"; empty: unknown
   // In code that has no site table. As the runtime writes it, it has no sources and an id of trapped_id.h; the tool adds a
-  // record with the sources, the id that they have, and the program file (explore/trapped_sites.h).
+  // record with the sources, the id that they have, and the program file (binary/trapped_sites.h).
   bool trapped = false;
   std::string module = {};
   bool operator==(const Site&) const = default;
 };
 
 using SiteNo = std::uint32_t;
-using WhereNo = std::uint32_t;
+using StackId = std::uint32_t;
 
 // A site and the calls that led to it: return addresses, innermost first.
-struct Where {
+struct CallStack {
   SiteNo site = 0;
   std::span<const std::uint64_t> frames;
 };
@@ -101,9 +101,9 @@ class Trace {
   // Null for 0 (unknown).
   const Site* site(SiteNo n) const { return n == 0 ? nullptr : &sites_[n]; }
   SiteNo siteCount() const { return static_cast<SiteNo>(sites_.size()); }
-  const Where* where(WhereNo n) const { return n == 0 ? nullptr : &wheres_[n]; }
+  const CallStack* callStack(StackId n) const { return n == 0 ? nullptr : &callStacks_[n]; }
   const Site* siteOf(const Event& e) const;
-  WhereNo whereCount() const { return static_cast<WhereNo>(wheres_.size()); }
+  StackId stackCount() const { return static_cast<StackId>(callStacks_.size()); }
 
   // By file number; numbers start at 1, row 0 is empty.
   std::span<const PoolFile> files() const { return files_; }
@@ -129,7 +129,7 @@ class Trace {
   std::uint64_t eventCount_ = 0;
   ThreadNo lastThread_ = 0;
   std::vector<Site> sites_;
-  std::vector<Where> wheres_;
+  std::vector<CallStack> callStacks_;
   std::vector<PoolFile> files_;
   std::vector<std::uint64_t> sizes_;  // of the files, while checking
   std::vector<LoadedModule> modules_;

@@ -69,7 +69,7 @@ TraceWriter::TraceWriter() : header_(BLACKOUT_HEADER_SIZE) {
 }
 
 EventNo TraceWriter::event(EventKind kind, ThreadNo thread, PmAddr addr, std::uint64_t value, unsigned len,
-                           WhereNo where) {
+                           StackId where) {
   Event e{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(len), thread, where, addr, value};
   auto n = static_cast<EventNo>(events_.size() / sizeof e);
   events_.append(reinterpret_cast<const char*>(&e), sizeof e);
@@ -91,8 +91,8 @@ SiteNo TraceWriter::site(const Site& site) {
   return n;
 }
 
-WhereNo TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
-  WhereNo n = header().next_where++;
+StackId TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
+  StackId n = header().next_where++;
   std::string payload;
   auto count = static_cast<std::uint32_t>(frames.size());
   payload.append(reinterpret_cast<const char*>(&site), 4);
@@ -150,7 +150,7 @@ void TraceWriter::fileData(PmAddr addr, std::string_view bytes) {
   }
 }
 
-void TraceWriter::store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, WhereNo where) {
+void TraceWriter::store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, StackId where) {
   while (!bytes.empty()) {
     std::size_t len = std::min<std::size_t>(8 - (addr & 7), bytes.size());
     std::uint64_t value = 0;

@@ -17,7 +17,7 @@ class TraceWriter {
 
   // Table rows; each returns the number by which events refer to it.
   SiteNo site(const Site& site);
-  WhereNo where(SiteNo site, std::span<const std::uint64_t> frames = {});
+  StackId where(SiteNo site, std::span<const std::uint64_t> frames = {});
   void module(const LoadedModule& module);
   FileNo file(std::string_view path, std::uint64_t size, bool before);
   void remove(FileNo file);
@@ -25,10 +25,10 @@ class TraceWriter {
   void fileData(PmAddr addr, std::string_view bytes);
 
   EventNo event(EventKind kind, ThreadNo thread, PmAddr addr = 0, std::uint64_t value = 0, unsigned len = 0,
-                WhereNo where = 0);
+                StackId where = 0);
   EventNo blob(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view payload, unsigned len = 0);
   // A store of any width at any address, cut into pieces.
-  void store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, WhereNo where = 0);
+  void store(EventKind kind, ThreadNo thread, PmAddr addr, std::string_view bytes, StackId where = 0);
 
   // Identities for a recorder that goes on with this trace: of the private copy and of the user's file.
   struct Identity {

@@ -24,20 +24,20 @@ const UncertainLine& FirstCrash::line(RowNo row) const {
   return *place;
 }
 
-const UncertainLine& FirstCrash::line(std::uint32_t ordinal, WatchedNo w) const {
-  if (w < baseline_->rowLines()) return line(baseline_->rowAt(ordinal, w));
+const UncertainLine& FirstCrash::line(std::uint32_t pointNo, TrackedNo w) const {
+  if (w < baseline_->rowLines()) return line(baseline_->rowAt(pointNo, w));
   auto [it, fresh] = added_.try_emplace(w);
   if (fresh) it->second.versions.push_back({baseline_->addedContent(w), {}, 0});
   return it->second;
 }
 
-CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t ordinal)
-    : first_(&first), ordinal_(ordinal), identity_(mix(ordinal)) {}
+CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t pointNo)
+    : first_(&first), pointNo_(pointNo), identity_(mix(pointNo)) {}
 
-CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
+CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<TrackedNo, UncertainLine> changed,
                        std::optional<std::vector<RunFile>> files, std::uint64_t identity)
     : first_(before->first_),
-      ordinal_(before->ordinal_),
+      pointNo_(before->pointNo_),
       identity_(mix(before->identity_, identity)),
       before_(std::move(before)),
       changed_(std::move(changed)),
@@ -49,7 +49,7 @@ CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<Watche
 std::vector<RunFile> CrashSpace::files() const {
   if (files_) return *files_;
   const FileTimeline& timeline = first_->baseline().index().files();
-  EventNo at = first_->baseline().point(ordinal_);
+  EventNo at = first_->baseline().point(pointNo_);
   std::vector<RunFile> out;
   for (FileNo f = 1; f <= timeline.count(); ++f)
     if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
@@ -62,17 +62,17 @@ PathState pathState(const std::vector<RunFile>& files, const std::string& path) 
   return it == files.rend() ? PathState{} : PathState{it->number, it->size};
 }
 
-const UncertainLine& CrashSpace::line(WatchedNo w) const {
+const UncertainLine& CrashSpace::line(TrackedNo w) const {
   if (auto it = all_.find(w); it != all_.end()) return *it->second;
-  return first_->line(ordinal_, w);
+  return first_->line(pointNo_, w);
 }
 
-const std::vector<WatchedNo>& CrashSpace::uncertain() const {
+const std::vector<TrackedNo>& CrashSpace::uncertain() const {
   if (listed_) return uncertain_;
   listed_ = true;
-  uncertain_ = first_->baseline().uncertain(ordinal_);
+  uncertain_ = first_->baseline().uncertain(pointNo_);
   if (all_.empty()) return uncertain_;
-  std::erase_if(uncertain_, [&](WatchedNo w) { return all_.count(w) != 0; });
+  std::erase_if(uncertain_, [&](TrackedNo w) { return all_.count(w) != 0; });
   for (const auto& [w, line] : all_)
     if (line->versions.size() > 1) uncertain_.push_back(w);
   std::sort(uncertain_.begin(), uncertain_.end());
@@ -81,13 +81,13 @@ const std::vector<WatchedNo>& CrashSpace::uncertain() const {
 
 double CrashSpace::log10States() const {
   double sum = 0;
-  for (WatchedNo w : uncertain()) sum += std::log10(static_cast<double>(line(w).versions.size()));
+  for (TrackedNo w : uncertain()) sum += std::log10(static_cast<double>(line(w).versions.size()));
   return sum;
 }
 
 std::uint64_t CrashSpace::states() const {
   std::uint64_t product = 1;
-  for (WatchedNo w : uncertain())
+  for (TrackedNo w : uncertain())
     if (__builtin_mul_overflow(product, line(w).versions.size(), &product)) return UINT64_MAX;
   return product;
 }
@@ -98,28 +98,28 @@ void SpaceMemory::setRow(RowNo r) {
   cells_[row.line] = {&baseline.contentOf(r), row.uncertain ? r + 1 : 0};
 }
 
-void SpaceMemory::moveTo(std::uint32_t ordinal) {
+void SpaceMemory::moveTo(std::uint32_t pointNo) {
   const Baseline& baseline = first_->baseline();
-  if (ordinal_ == UINT32_MAX) {
-    ordinal_ = 0;
+  if (pointNo_ == UINT32_MAX) {
+    pointNo_ = 0;
     cells_.resize(baseline.rowLines());
     for (RowNo r = 0; r < baseline.firstRow(1); ++r) setRow(r);
   }
   // Lines that were added have the same content everywhere.
-  for (auto w = static_cast<WatchedNo>(cells_.size()); w < baseline.watched().count(); ++w)
+  for (auto w = static_cast<TrackedNo>(cells_.size()); w < baseline.tracked().count(); ++w)
     cells_.push_back({&first_->line(0, w).versions.front().bytes, 0});
-  for (; ordinal_ < ordinal; ++ordinal_)
-    for (RowNo r = baseline.firstRow(ordinal_ + 1); r < baseline.firstRow(ordinal_ + 2); ++r) setRow(r);
-  for (; ordinal_ > ordinal; --ordinal_)
-    for (RowNo r = baseline.firstRow(ordinal_); r < baseline.firstRow(ordinal_ + 1); ++r)
+  for (; pointNo_ < pointNo; ++pointNo_)
+    for (RowNo r = baseline.firstRow(pointNo_ + 1); r < baseline.firstRow(pointNo_ + 2); ++r) setRow(r);
+  for (; pointNo_ > pointNo; --pointNo_)
+    for (RowNo r = baseline.firstRow(pointNo_); r < baseline.firstRow(pointNo_ + 1); ++r)
       setRow(baseline.row(r).previous);
 }
 
 void SpaceMemory::leave() {
   const Baseline& baseline = first_->baseline();
-  for (WatchedNo w : changed_) {
+  for (TrackedNo w : changed_) {
     if (w < baseline.rowLines())
-      setRow(baseline.rowAt(ordinal_, w));
+      setRow(baseline.rowAt(pointNo_, w));
     else
       cells_[w] = {&first_->line(0, w).versions.front().bytes, 0};
   }
@@ -130,7 +130,7 @@ void SpaceMemory::leave() {
 void SpaceMemory::enter(const CrashSpace& space) {
   if (space_ == &space) return;
   leave();
-  moveTo(space.ordinal());
+  moveTo(space.pointNo());
   space_ = &space;
   for (const auto& [w, line] : space.changedSinceFirst()) {
     cells_[w] = {&line->versions.front().bytes, line->versions.size() > 1 ? kChanged : 0};
@@ -138,17 +138,17 @@ void SpaceMemory::enter(const CrashSpace& space) {
   }
 }
 
-const UncertainLine& SpaceMemory::line(WatchedNo w) const {
+const UncertainLine& SpaceMemory::line(TrackedNo w) const {
   std::uint32_t u = cells_[w].uncertain;
   return u == 0 || u == kChanged ? space_->line(w) : first_->line(u - 1);
 }
 
 std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
   const Baseline& baseline = first_->baseline();
-  if (kind == QueryKind::Op) return opAnswer(baseline.opState(ordinal_, subject), question);
+  if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, subject), question);
   const auto& files = space_->changedFiles();
-  return answerOf(files ? pathState(*files, baseline.watched().paths()[subject])
-                        : baseline.pathState(ordinal_, subject));
+  return replyOf(files ? pathState(*files, baseline.tracked().paths()[subject])
+                        : baseline.pathState(pointNo_, subject));
 }
 
 }  // namespace blackout

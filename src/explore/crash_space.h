@@ -1,4 +1,4 @@
-// What one crash may leave: a base content for every watched line, and for the uncertain lines the versions they may
+// What one crash may leave: a base content for every tracked line, and for the uncertain lines the versions they may
 // have. The first crash's spaces are the points of the baseline; a further crash changes some lines of the space
 // before it. Strategies, walks and results know only this.
 #pragma once
@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "explore/run.h"
-#include "explore/watched.h"
+#include "run/run.h"
+#include "model/tracked_bytes.h"
 
 namespace blackout {
 
@@ -35,34 +35,34 @@ class FirstCrash {
 
   const Baseline& baseline() const { return *baseline_; }
   const UncertainLine& line(RowNo row) const;
-  const UncertainLine& line(std::uint32_t ordinal, WatchedNo w) const;
+  const UncertainLine& line(std::uint32_t pointNo, TrackedNo w) const;
 
  private:
   const Baseline* baseline_;
   // What was enumerated stays: the same row is asked for at many points.
   mutable std::vector<std::unique_ptr<UncertainLine>> byRow_;
-  mutable std::map<WatchedNo, UncertainLine> added_;  // lines that were watched later
+  mutable std::map<TrackedNo, UncertainLine> added_;  // lines that were tracked later
 };
 
 class CrashSpace {
  public:
-  CrashSpace(const FirstCrash& first, std::uint32_t ordinal);
+  CrashSpace(const FirstCrash& first, std::uint32_t pointNo);
   // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity`
   // tells it from others after the same space.
-  CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<WatchedNo, UncertainLine> changed,
+  CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<TrackedNo, UncertainLine> changed,
              std::optional<std::vector<RunFile>> files, std::uint64_t identity);
 
-  std::uint32_t ordinal() const { return ordinal_; }
+  std::uint32_t pointNo() const { return pointNo_; }
   const FirstCrash& first() const { return *first_; }
   const CrashSpace* before() const { return before_.get(); }
 
-  // By WatchedNo; a settled line has one version.
-  const UncertainLine& line(WatchedNo w) const;
+  // By TrackedNo; a settled line has one version.
+  const UncertainLine& line(TrackedNo w) const;
   // Lines with more than one version, ascending.
-  const std::vector<WatchedNo>& uncertain() const;
+  const std::vector<TrackedNo>& uncertain() const;
   // What this crash changed of the space before it, and what all further crashes together changed of the first.
-  const std::map<WatchedNo, UncertainLine>& changed() const { return changed_; }
-  const std::map<WatchedNo, const UncertainLine*>& changedSinceFirst() const { return all_; }
+  const std::map<TrackedNo, UncertainLine>& changed() const { return changed_; }
+  const std::map<TrackedNo, const UncertainLine*>& changedSinceFirst() const { return all_; }
 
   // The files that exist, ascending by number.
   std::vector<RunFile> files() const;
@@ -77,17 +77,17 @@ class CrashSpace {
 
  private:
   const FirstCrash* first_;
-  std::uint32_t ordinal_;
+  std::uint32_t pointNo_;
   std::uint64_t identity_;
   std::shared_ptr<const CrashSpace> before_;
-  std::map<WatchedNo, UncertainLine> changed_;
-  std::map<WatchedNo, const UncertainLine*> all_;
+  std::map<TrackedNo, UncertainLine> changed_;
+  std::map<TrackedNo, const UncertainLine*> all_;
   std::optional<std::vector<RunFile>> files_;
-  mutable std::vector<WatchedNo> uncertain_;
+  mutable std::vector<TrackedNo> uncertain_;
   mutable bool listed_ = false;
 };
 
-// A space laid out for walks: one cell per watched line. Moving to another space costs in proportion to what changed
+// A space laid out for walks: one cell per tracked line. Moving to another space costs in proportion to what changed
 // between the two.
 class SpaceMemory {
  public:
@@ -98,13 +98,13 @@ class SpaceMemory {
   // No space is current: the next one is laid out in full over the baseline.
   void leave();
 
-  bool uncertain(WatchedNo w) const { return cells_[w].uncertain != 0; }
+  bool uncertain(TrackedNo w) const { return cells_[w].uncertain != 0; }
   // The content of the least version.
-  const LineBytes& least(WatchedNo w) const { return *cells_[w].least; }
-  const UncertainLine& line(WatchedNo w) const;
+  const LineBytes& least(TrackedNo w) const { return *cells_[w].least; }
+  const UncertainLine& line(TrackedNo w) const;
   // The answers to queries that are not about bytes.
   std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
-  WatchedNo lines() const { return static_cast<WatchedNo>(cells_.size()); }
+  TrackedNo lines() const { return static_cast<TrackedNo>(cells_.size()); }
 
  private:
   struct Cell {
@@ -113,19 +113,19 @@ class SpaceMemory {
   };
   static constexpr std::uint32_t kChanged = UINT32_MAX;
   void setRow(RowNo r);
-  void moveTo(std::uint32_t ordinal);
+  void moveTo(std::uint32_t pointNo);
 
   const FirstCrash* first_;
   const CrashSpace* space_ = nullptr;
   std::vector<Cell> cells_;
-  std::vector<WatchedNo> changed_;  // cells that are not the baseline's
-  std::uint32_t ordinal_ = UINT32_MAX;
+  std::vector<TrackedNo> changed_;  // cells that are not the baseline's
+  std::uint32_t pointNo_ = UINT32_MAX;
 };
 
 // What is at the path, if these are the files.
 PathState pathState(const std::vector<RunFile>& files, const std::string& path);
 
 // The answer to a Path query as one number.
-constexpr std::uint64_t answerOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }
+constexpr std::uint64_t replyOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }
 
 }  // namespace blackout

@@ -50,18 +50,18 @@ void Exploration::addLevel(bool shared, bool traced, std::vector<SpaceInfo> adde
   level.count = static_cast<SpaceNo>(added.size());
   level.shared = shared;
   level.traced = traced;
-  for (WatchedNo w = 0; w < watched_->count(); ++w) level.masks.push_back(watched_->mask(w));
+  for (TrackedNo w = 0; w < tracked_->count(); ++w) level.masks.push_back(tracked_->mask(w));
   level.trees.resize(shared ? 1 : added.size());
   levels.push_back(std::move(level));
   spaces.insert(spaces.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
 }
 
-Result<const InterruptedRecovery*> Exploration::interrupted(LeafNo leaf) const {
-  for (const auto& [number, recovery] : openRecoveries_)
-    if (number == leaf) return recovery.get();
-  if (leaves[leaf].trace == nullptr)
+Result<const InterruptedRecovery*> Exploration::interrupted(RecoveryNo recovery) const {
+  for (const auto& [number, opened] : openRecoveries_)
+    if (number == recovery) return opened.get();
+  if (recoveries[recovery].trace == nullptr)
     return fail("a crash in a recovery needs the recovery's trace, and it was not kept", ExitCode::Internal);
-  auto opened = InterruptedRecovery::open(*leaves[leaf].trace, *baseline_, [&](const std::string& path, unsigned n) {
+  auto opened = InterruptedRecovery::open(*recoveries[recovery].trace, *baseline_, [&](const std::string& path, unsigned n) {
     auto next = static_cast<FileNo>(baseline_->index().files().count() + 1 + madeFiles_.size());
     auto known = madeFiles_.find({path, n});
     if (known != madeFiles_.end()) return known->second;
@@ -70,7 +70,7 @@ Result<const InterruptedRecovery*> Exploration::interrupted(LeafNo leaf) const {
   });
   if (!opened) return tl::unexpected(opened.error());
   if (openRecoveries_.size() == kOpenRecoveries) openRecoveries_.erase(openRecoveries_.begin());
-  openRecoveries_.emplace_back(leaf, std::move(*opened));
+  openRecoveries_.emplace_back(recovery, std::move(*opened));
   return openRecoveries_.back().second.get();
 }
 
@@ -80,51 +80,51 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
   const SpaceInfo& info = spaces[s];
   std::shared_ptr<const CrashSpace> made;
   if (info.level == 1) {
-    made = std::make_shared<CrashSpace>(first_, info.ordinal);
+    made = std::make_shared<CrashSpace>(first_, info.pointNo);
   } else {
     auto parent = open(info.parent);
     if (!parent) return parent;
-    auto recovery = interrupted(info.through);
-    if (!recovery) return tl::unexpected(recovery.error());
-    const Leaf& leaf = leaves[info.through];
-    const RecoveryTree& tree = treeOf(leaf);
-    std::vector<EdgeNo> path = tree.path(leaf.edge());
+    auto cut = interrupted(info.through);
+    if (!cut) return tl::unexpected(cut.error());
+    const Recovery& recovery = recoveries[info.through];
+    const RecoveryTree& tree = treeOf(recovery);
+    std::vector<EdgeNo> path = tree.path(recovery.edge());
     // Two recoveries that observed the same before the point are one crash: its samples must not tell them apart.
     std::uint64_t identity = info.at;
-    for (EdgeNo e : std::span(path).first((*recovery)->observedBefore(info.at))) {
+    for (EdgeNo e : std::span(path).first((*cut)->observedBefore(info.at))) {
       Query q = tree.query(tree.nodeOf(e));
       identity = mix(identity, q.subject, q.mask);
     }
-    made = std::make_shared<CrashSpace>(*parent, (*recovery)->changed(**parent, tree, path, info.at),
-                                        (*recovery)->files(**parent, info.at), identity);
+    made = std::make_shared<CrashSpace>(*parent, (*cut)->changed(**parent, tree, path, info.at),
+                                        (*cut)->files(**parent, info.at), identity);
   }
   if (openSpaces_.size() == kOpenSpaces) openSpaces_.erase(openSpaces_.begin());
   openSpaces_.emplace_back(s, made);
   return made;
 }
 
-Answer Exploration::answer(const RunRequest& request, const Query& q) const {
+Reply Exploration::reply(const RunRequest& request, const Query& q) const {
   switch (q.kind) {
     case QueryKind::Path:
-      return {nullptr, answerOf(request.files ? pathState(*request.files, watched_->paths()[q.subject])
-                                              : baseline_->pathState(request.ordinal, q.subject))};
+      return {nullptr, replyOf(request.files ? pathState(*request.files, tracked_->paths()[q.subject])
+                                              : baseline_->pathState(request.pointNo, q.subject))};
     case QueryKind::Op:
-      return {nullptr, opAnswer(baseline_->opState(request.ordinal, q.subject), q.mask)};
+      return {nullptr, opReply(baseline_->opState(request.pointNo, q.subject), q.mask)};
     case QueryKind::Bytes:
       break;
   }
   auto it = std::lower_bound(request.lines.begin(), request.lines.end(), q.subject,
-                             [](const auto& line, WatchedNo w) { return line.first < w; });
+                             [](const auto& line, TrackedNo w) { return line.first < w; });
   if (it != request.lines.end() && it->first == q.subject) return {&it->second, 0};
   if (q.subject < baseline_->rowLines())
-    return {&baseline_->contentOf(baseline_->rowAt(request.ordinal, q.subject)), 0};
-  return {&first_.line(request.ordinal, q.subject).versions.front().bytes, 0};
+    return {&baseline_->contentOf(baseline_->rowAt(request.pointNo, q.subject)), 0};
+  return {&first_.line(request.pointNo, q.subject).versions.front().bytes, 0};
 }
 
 Result<void> Exploration::check(std::span<const Query> queries) const {
   for (const Query& q : queries)
-    if (!watched_->has(q))
-      return fail(fmt::format("a recovery run observed what is not watched (kind {}, number {}, mask {:#x})",
+    if (!isTracked(*tracked_, q))
+      return fail(fmt::format("a recovery run observed what is not tracked (kind {}, number {}, mask {:#x})",
                               static_cast<unsigned>(q.kind), q.subject, q.mask),
                   ExitCode::Internal);
   return {};
@@ -146,7 +146,7 @@ std::vector<Query> Exploration::seenAt(const Level& level, std::span<const Query
 
 // The kUsed* bits of the run that made the node.
 std::uint32_t Exploration::usedBy(const Level& level, std::uint32_t tree, NodeNo n) const {
-  for (const Leaf& l : leaves)
+  for (const Recovery& l : recoveries)
     if (l.level == level.number && l.tree == tree && n - l.firstNode < l.nodes) return l.used;
   return 0;
 }
@@ -175,65 +175,65 @@ std::optional<Divergence> Exploration::compare(SpaceNo s, EdgeNo e, std::span<co
   }
   Target end = tree.target(e);
   if (!end.isLeaf()) return std::nullopt;
-  const Leaf& leaf = leaves[end.number()];
-  d.usedBefore = leaf.used;
-  d.outcome = !d.now && outcomes[leaf.outcome] != result.outcome;
+  const Recovery& recovery = recoveries[end.number()];
+  d.usedBefore = recovery.used;
+  d.outcome = !d.now && outcomes[recovery.outcome] != result.outcome;
   return d.now || d.outcome ? std::optional(d) : std::nullopt;
 }
 
-Result<LeafNo> Exploration::add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
+Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
                                 std::optional<Divergence>& divergence) {
   if (auto ok = check(result.queries); !ok) return tl::unexpected(ok.error());
   std::vector<Query> queries = seenAt(levelOf(s), result.queries);
   RecoveryTree& tree = treeOf(s);
   std::vector<EdgeNo> path = tree.path(at);
-  Leaf leaf;
-  leaf.level = spaces[s].level;
-  leaf.tree = treeNo(s);
-  leaf.attached = at;
-  leaf.firstNode = tree.nodeCount();
-  leaf.used = result.used;
-  leaf.made = static_cast<std::uint32_t>(leaves.size());
-  leaf.notes = std::move(result.notes);
+  Recovery recovery;
+  recovery.level = spaces[s].level;
+  recovery.tree = treeNo(s);
+  recovery.attached = at;
+  recovery.firstNode = tree.nodeCount();
+  recovery.used = result.used;
+  recovery.made = static_cast<std::uint32_t>(recoveries.size());
+  recovery.notes = std::move(result.notes);
   divergence = compare(s, at, queries, result);
-  leaf.diverged = divergence.has_value();
-  if (leaf.diverged) {
+  recovery.diverged = divergence.has_value();
+  if (recovery.diverged) {
     queries.clear();
   } else {
     for (std::size_t i = 0; i < path.size(); ++i) {
       // The memory was made so that it gives these answers.
-      Answer a = answer(request, queries[i]);
+      Reply a = reply(request, queries[i]);
       assert(a.bytes != nullptr ? tree.answers(path[i], *a.bytes) : tree.numberOf(path[i]) == a.number);
     }
     if (levelOf(s).traced) {
       auto kept = keepTrace(result.tracePath, queries, baseline_->index().files().count());
       if (!kept) return tl::unexpected(kept.error());
-      leaf.trace = std::make_shared<KeptTrace>(std::move(*kept));
+      recovery.trace = std::make_shared<KeptTrace>(std::move(*kept));
     }
     queries.erase(queries.begin(), queries.begin() + static_cast<std::ptrdiff_t>(path.size()));
   }
-  leaf.outcome = outcomes.number(std::move(result.outcome));
-  std::vector<Answer> answers;
+  recovery.outcome = outcomes.number(std::move(result.outcome));
+  std::vector<Reply> answers;
   answers.reserve(queries.size());
-  for (const Query& q : queries) answers.push_back(answer(request, q));
-  leaf.nodes = static_cast<std::uint32_t>(queries.size());
-  auto number = static_cast<LeafNo>(leaves.size());
+  for (const Query& q : queries) answers.push_back(reply(request, q));
+  recovery.nodes = static_cast<std::uint32_t>(queries.size());
+  auto number = static_cast<RecoveryNo>(recoveries.size());
   tree.insert(at, queries, answers, number);
-  leaves.push_back(std::move(leaf));
+  recoveries.push_back(std::move(recovery));
   return number;
 }
 
-void Exploration::renumber(const std::vector<LeafNo>& to, const std::vector<OutcomeNo>& outcomesTo) {
-  std::vector<Leaf> moved(leaves.size());
-  for (LeafNo l = 0; l < leaves.size(); ++l) {
-    levels[leaves[l].level - 1].trees[leaves[l].tree].renumberLeaf(leaves[l].edge(), to[l]);
-    moved[to[l]] = std::move(leaves[l]);
+void Exploration::renumber(const std::vector<RecoveryNo>& to, const std::vector<OutcomeNo>& outcomesTo) {
+  std::vector<Recovery> moved(recoveries.size());
+  for (RecoveryNo l = 0; l < recoveries.size(); ++l) {
+    levels[recoveries[l].level - 1].trees[recoveries[l].tree].renumberLeaf(recoveries[l].edge(), to[l]);
+    moved[to[l]] = std::move(recoveries[l]);
   }
-  leaves = std::move(moved);
-  for (Leaf& l : leaves) l.outcome = outcomesTo[l.outcome];
+  recoveries = std::move(moved);
+  for (Recovery& l : recoveries) l.outcome = outcomesTo[l.outcome];
   for (SpaceInfo& s : spaces) {
     if (s.level > 1) s.through = to[s.through];
-    for (LeafNo& l : s.leaves) l = to[l];
+    for (RecoveryNo& l : s.recoveries) l = to[l];
   }
   outcomes.renumber(outcomesTo);
   openRecoveries_.clear();

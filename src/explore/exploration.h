@@ -21,12 +21,12 @@ struct Level {
   SpaceNo count = 0;
   bool shared = true;  // one tree for all its spaces, or one for each
   bool traced = false;
-  std::vector<std::uint64_t> masks;  // what is watched of each line
+  std::vector<std::uint64_t> masks;  // what is tracked of each line
   std::vector<RecoveryTree> trees;
 };
 
 // A recovery that was run.
-struct Leaf {
+struct Recovery {
   OutcomeNo outcome = 0;
   std::uint32_t used = 0;
   unsigned level = 1;
@@ -58,15 +58,15 @@ class Outcomes {
 
 class Exploration {
  public:
-  Exploration(const Watched& watched, const Baseline& baseline)
-      : watched_(&watched), baseline_(&baseline), first_(baseline) {}
+  Exploration(const TrackedBytes& tracked, const Baseline& baseline)
+      : tracked_(&tracked), baseline_(&baseline), first_(baseline) {}
 
   const Baseline& baseline() const { return *baseline_; }
   const FirstCrash& first() const { return first_; }
 
   std::vector<Level> levels;
   std::vector<SpaceInfo> spaces;
-  std::vector<Leaf> leaves;
+  std::vector<Recovery> recoveries;
   Outcomes outcomes;
 
   void addLevel(bool shared, bool traced, std::vector<SpaceInfo> spaces);
@@ -75,25 +75,25 @@ class Exploration {
   std::uint32_t treeNo(SpaceNo s) const { return levelOf(s).shared ? 0 : s - levelOf(s).first; }
   RecoveryTree& treeOf(SpaceNo s) { return levelOf(s).trees[treeNo(s)]; }
   const RecoveryTree& treeOf(SpaceNo s) const { return levelOf(s).trees[treeNo(s)]; }
-  const RecoveryTree& treeOf(const Leaf& l) const { return levels[l.level - 1].trees[l.tree]; }
+  const RecoveryTree& treeOf(const Recovery& l) const { return levels[l.level - 1].trees[l.tree]; }
 
   // What the space's crash may leave. An error if the recovery of a further crash can't be read back.
   Result<std::shared_ptr<const CrashSpace>> open(SpaceNo s) const;
-  Result<const InterruptedRecovery*> interrupted(LeafNo leaf) const;
+  Result<const InterruptedRecovery*> interrupted(RecoveryNo recovery) const;
 
-  // Adds the run that was made for an edge. If it did not follow the way there, it becomes a leaf all the same, and
+  // Adds the run that was made for an edge. If it did not follow the way there, it becomes a recovery all the same, and
   // `divergence` says how.
-  Result<LeafNo> add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
+  Result<RecoveryNo> add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
                      std::optional<Divergence>& divergence);
-  // How a run differs from the path down to `e`; if that ends in a leaf, from the whole run there. An error if it
-  // observed what is not watched.
+  // How a run differs from the path down to `e`; if that ends in a recovery, from the whole run there. An error if it
+  // observed what is not tracked.
   Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunResult& result) const;
 
   // What a request's memory answers.
-  Answer answer(const RunRequest& request, const Query& q) const;
+  Reply reply(const RunRequest& request, const Query& q) const;
 
-  // Leaf l becomes number to[l], outcome o number outcomesTo[o].
-  void renumber(const std::vector<LeafNo>& to, const std::vector<OutcomeNo>& outcomesTo);
+  // Recovery l becomes number to[l], outcome o number outcomesTo[o].
+  void renumber(const std::vector<RecoveryNo>& to, const std::vector<OutcomeNo>& outcomesTo);
 
  private:
   Result<void> check(std::span<const Query> queries) const;
@@ -101,12 +101,12 @@ class Exploration {
   std::optional<Divergence> compare(SpaceNo s, EdgeNo e, std::span<const Query> queries, const RunResult& result) const;
   std::uint32_t usedBy(const Level& level, std::uint32_t tree, NodeNo n) const;
 
-  const Watched* watched_;
+  const TrackedBytes* tracked_;
   const Baseline* baseline_;
   FirstCrash first_;
   // What was opened last: neighbouring spaces share their parents and recoveries.
   mutable std::vector<std::pair<SpaceNo, std::shared_ptr<const CrashSpace>>> openSpaces_;
-  mutable std::vector<std::pair<LeafNo, std::unique_ptr<InterruptedRecovery>>> openRecoveries_;
+  mutable std::vector<std::pair<RecoveryNo, std::unique_ptr<InterruptedRecovery>>> openRecoveries_;
   // Numbers of the files that recoveries made, by path and how many of that path one had made before. Given when a
   // recovery is first opened, which is in the order of spaces.
   mutable std::map<std::pair<std::string, unsigned>, FileNo> madeFiles_;

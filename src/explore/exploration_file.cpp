@@ -217,10 +217,10 @@ tl::unexpected<Error> damaged(const std::string& name) {
 
 }  // namespace
 
-std::uint64_t digestOf(const Watched& watched) {
-  std::uint64_t h = mix(watched.count(), watched.operations());
-  for (WatchedNo w = 0; w < watched.count(); ++w) h = mix(h, watched.line(w), watched.mask(w));
-  for (const std::string& p : watched.paths()) h = mix(h, XXH3_64bits(p.data(), p.size()));
+std::uint64_t digestOf(const TrackedBytes& tracked) {
+  std::uint64_t h = mix(tracked.count(), tracked.operations());
+  for (TrackedNo w = 0; w < tracked.count(); ++w) h = mix(h, tracked.line(w), tracked.mask(w));
+  for (const std::string& p : tracked.paths()) h = mix(h, XXH3_64bits(p.data(), p.size()));
   return h;
 }
 
@@ -231,10 +231,10 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
   for (OutcomeNo o = 0; o < exploration.outcomes.size(); ++o) out.outcomes.push_back(exploration.outcomes[o]);
   for (const Level& level : exploration.levels)
     out.levels.push_back({digests[level.number - 1], level.shared, level.traced, {}});
-  std::vector<const Leaf*> leaves;
-  for (const Leaf& l : exploration.leaves) leaves.push_back(&l);
-  std::sort(leaves.begin(), leaves.end(), [](const Leaf* a, const Leaf* b) { return a->made < b->made; });
-  for (const Leaf* l : leaves) {
+  std::vector<const Recovery*> recoveries;
+  for (const Recovery& l : exploration.recoveries) recoveries.push_back(&l);
+  std::sort(recoveries.begin(), recoveries.end(), [](const Recovery* a, const Recovery* b) { return a->made < b->made; });
+  for (const Recovery* l : recoveries) {
     const RecoveryTree& tree = exploration.treeOf(*l);
     SavedRun run;
     run.tree = l->tree;
@@ -271,7 +271,7 @@ Result<std::string> encode(const SavedExploration& saved) {
   for (const Outcome& o : saved.outcomes) put(out, o);
   out.number(saved.levels.size());
   for (const SavedLevel& level : saved.levels) {
-    out.number(level.watched);
+    out.number(level.tracked);
     out.number(level.shared ? 1 : 0);
     out.number(level.traced ? 1 : 0);
     out.number(level.runs.size());
@@ -306,7 +306,7 @@ Result<SavedExploration> decode(std::string_view bytes, const std::string& name)
   std::size_t levels = in.count(4);
   for (std::size_t i = 0; i < levels; ++i) {
     SavedLevel& level = saved.levels.emplace_back();
-    level.watched = in.number();
+    level.tracked = in.number();
     level.shared = in.number() != 0;
     level.traced = in.number() != 0;
     std::size_t runs = in.count(7);
@@ -322,7 +322,7 @@ Result<SavedExploration> decode(std::string_view bytes, const std::string& name)
 Result<void> writeExploration(const SavedExploration& saved, const std::string& path) {
   auto bytes = encode(saved);
   if (!bytes) return tl::unexpected(bytes.error());
-  // A new file takes the old one's place: an interrupt leaves one or the other.
+  // A new file takes the old one's place: an interrupt recoveries one or the other.
   std::string fresh = path + ".new";
   std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
   out.write(bytes->data(), static_cast<std::streamsize>(bytes->size()));
@@ -347,7 +347,7 @@ Result<SavedExploration> readExploration(const std::string& path) {
   return decode(bytes, path);
 }
 
-Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const Watched& watched,
+Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const TrackedBytes& tracked,
                      Exploration& exploration, const std::string& name) {
   Level& into = exploration.levels.back();
   for (const SavedRun& run : level.runs) {
@@ -362,31 +362,31 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     }
     if (tree.target(at).known()) return damaged(name);
     std::vector<Query> queries;
-    std::vector<Answer> answers;
+    std::vector<Reply> answers;
     for (const SavedQuery& q : run.queries) {
-      if (!watched.has(q.query)) return damaged(name);
+      if (!isTracked(tracked, q.query)) return damaged(name);
       queries.push_back(q.query);
-      answers.push_back(q.query.kind == QueryKind::Bytes ? Answer{&q.bytes, 0} : Answer{nullptr, q.number});
+      answers.push_back(q.query.kind == QueryKind::Bytes ? Reply{&q.bytes, 0} : Reply{nullptr, q.number});
     }
     if (level.traced && !run.diverged &&
         (run.trace == nullptr || run.trace->events.size() != tree.path(at).size() + queries.size() ||
          !std::is_sorted(run.trace->events.begin(), run.trace->events.end())))
       return damaged(name);
-    Leaf leaf;
-    leaf.outcome = exploration.outcomes.number(saved.outcomes[run.outcome]);
-    leaf.used = run.used;
-    leaf.level = into.number;
-    leaf.tree = run.tree;
-    leaf.attached = at;
-    leaf.firstNode = tree.nodeCount();
-    leaf.nodes = static_cast<std::uint32_t>(queries.size());
-    leaf.loaded = true;
-    leaf.diverged = run.diverged;
-    leaf.made = static_cast<std::uint32_t>(exploration.leaves.size());
-    leaf.notes = run.notes;
-    leaf.trace = run.trace;
-    tree.insert(at, queries, answers, static_cast<LeafNo>(exploration.leaves.size()));
-    exploration.leaves.push_back(std::move(leaf));
+    Recovery recovery;
+    recovery.outcome = exploration.outcomes.number(saved.outcomes[run.outcome]);
+    recovery.used = run.used;
+    recovery.level = into.number;
+    recovery.tree = run.tree;
+    recovery.attached = at;
+    recovery.firstNode = tree.nodeCount();
+    recovery.nodes = static_cast<std::uint32_t>(queries.size());
+    recovery.loaded = true;
+    recovery.diverged = run.diverged;
+    recovery.made = static_cast<std::uint32_t>(exploration.recoveries.size());
+    recovery.notes = run.notes;
+    recovery.trace = run.trace;
+    tree.insert(at, queries, answers, static_cast<RecoveryNo>(exploration.recoveries.size()));
+    exploration.recoveries.push_back(std::move(recovery));
   }
   return {};
 }

@@ -37,7 +37,7 @@ struct SavedRun {
 };
 
 struct SavedLevel {
-  std::uint64_t watched = 0;  // digest of what was watched
+  std::uint64_t tracked = 0;  // digest of what was tracked
   bool shared = true;
   bool traced = false;
   std::vector<SavedRun> runs;  // in the order in which they were made
@@ -49,9 +49,9 @@ struct SavedExploration {
   std::vector<SavedLevel> levels;
 };
 
-std::uint64_t digestOf(const Watched& watched);
+std::uint64_t digestOf(const TrackedBytes& tracked);
 
-// `digests`: of what was watched at each level.
+// `digests`: of what was tracked at each level.
 SavedExploration savedForm(const Exploration& exploration, std::uint64_t identity,
                            std::span<const std::uint64_t> digests);
 
@@ -63,7 +63,7 @@ Result<void> writeExploration(const SavedExploration& saved, const std::string& 
 Result<SavedExploration> readExploration(const std::string& path);
 
 // Adds the runs of a saved level to the last level of the exploration, which has none yet.
-Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const Watched& watched,
+Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const TrackedBytes& tracked,
                      Exploration& exploration, const std::string& name);
 
 }  // namespace blackout

@@ -16,8 +16,8 @@
 namespace blackout {
 
 struct Explorer::State {
-  State(Watched& w, const Baseline& b, Runner& r, ExploreOptions o)
-      : watched(&w),
+  State(TrackedBytes& w, const Baseline& b, Runner& r, ExploreOptions o)
+      : tracked(&w),
         baseline(&b),
         runner(&r),
         options(std::move(o)),
@@ -30,9 +30,9 @@ struct Explorer::State {
   Result<std::vector<SpaceInfo>> furtherSpaces(const Level& level);
   void renumber();
   std::uint64_t identity() const;
-  Restriction pinned(const Assignment& chosen, Others others) const;
+  Restriction pinned(const Assignment& chosen, UnnamedLines unnamed) const;
 
-  Watched* watched;
+  TrackedBytes* tracked;
   const Baseline* baseline;
   Runner* runner;
   ExploreOptions options;
@@ -41,21 +41,21 @@ struct Explorer::State {
   ExplorationSummary summary;
   Exploration exploration;
   Search search;
-  std::vector<std::uint64_t> digests;  // of what was watched at each level
+  std::vector<std::uint64_t> digests;  // of what was tracked at each level
   std::optional<SavedExploration> loaded;
   std::string loadedFrom;
 };
 
-Explorer::Explorer(Watched& watched, const Baseline& baseline, Runner& runner, ExploreOptions options)
-    : state_(std::make_unique<State>(watched, baseline, runner, std::move(options))) {}
+Explorer::Explorer(TrackedBytes& tracked, const Baseline& baseline, Runner& runner, ExploreOptions options)
+    : state_(std::make_unique<State>(tracked, baseline, runner, std::move(options))) {}
 
 Explorer::~Explorer() = default;
 
 // --- files ---
 
-// The tree of a level depends on what is watched, on the program, and on whether there are traces for the next one.
+// The tree of a level depends on what is tracked, on the program, and on whether there are traces for the next one.
 std::uint64_t Explorer::State::identity() const {
-  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0, baseline->watched().operations());
+  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0, baseline->tracked().operations());
 }
 
 Result<void> Explorer::save(const std::string& path) const {
@@ -67,7 +67,7 @@ Result<void> Explorer::load(const std::string& path) {
   auto saved = readExploration(path);
   if (!saved) return tl::unexpected(saved.error());
   bool same = saved->identity == state_->identity() &&
-              (saved->levels.empty() || saved->levels[0].watched == digestOf(*state_->watched));
+              (saved->levels.empty() || saved->levels[0].tracked == digestOf(*state_->tracked));
   if (!same)
     return fail(
         fmt::format("{}: saved by an exploration of another program, recording or with other options; "
@@ -84,14 +84,14 @@ Result<void> Explorer::State::beginLevel(std::vector<SpaceInfo> spaces) {
   unsigned number = static_cast<unsigned>(exploration.levels.size()) + 1;
   exploration.addLevel(options.tree, number < options.failures, std::move(spaces));
   const Level& level = exploration.levels.back();
-  digests.push_back(digestOf(*watched));
+  digests.push_back(digestOf(*tracked));
   summary.levels = number;
   summary.spaces += level.count;
   if (loaded && number <= loaded->levels.size()) {
     // A further level of another shape is of an exploration that had found other recoveries: it is run anew.
     const SavedLevel& saved = loaded->levels[number - 1];
-    if (saved.watched == digests.back() && saved.shared == level.shared && saved.traced == level.traced)
-      if (auto ok = restore(*loaded, saved, *watched, exploration, loadedFrom); !ok) return ok;
+    if (saved.tracked == digests.back() && saved.shared == level.shared && saved.traced == level.traced)
+      if (auto ok = restore(*loaded, saved, *tracked, exploration, loadedFrom); !ok) return ok;
   }
   if (strategy->bound() == 0) return {};
   std::uint64_t sum = 0;
@@ -112,26 +112,26 @@ Result<std::vector<SpaceInfo>> Explorer::State::furtherSpaces(const Level& level
     EventNo at;
     EdgeNo last;  // the last observation before it
   };
-  std::map<LeafNo, std::vector<Point>> points;
+  std::map<RecoveryNo, std::vector<Point>> points;
   std::vector<SpaceInfo> out;
   for (SpaceNo s = level.first; s < level.first + level.count; ++s) {
     const SpaceInfo& info = exploration.spaces[s];
     std::set<std::pair<EventNo, EdgeNo>> seen;
-    for (LeafNo l : info.leaves) {
-      const Leaf& leaf = exploration.leaves[l];
-      if (leaf.diverged) continue;
+    for (RecoveryNo l : info.recoveries) {
+      const Recovery& recovery = exploration.recoveries[l];
+      if (recovery.diverged) continue;
       auto [it, fresh] = points.try_emplace(l);
       if (fresh) {
-        auto recovery = exploration.interrupted(l);
-        if (!recovery) return tl::unexpected(recovery.error());
-        (*recovery)->addTo(*watched);
-        summary.fileChangePoints += (*recovery)->untellablePoints();
-        std::vector<EdgeNo> path = exploration.treeOf(leaf).path(leaf.edge());
-        for (const auto& p : (*recovery)->points())
+        auto cut = exploration.interrupted(l);
+        if (!cut) return tl::unexpected(cut.error());
+        (*cut)->addTo(*tracked);
+        summary.fileChangePoints += (*cut)->untellablePoints();
+        std::vector<EdgeNo> path = exploration.treeOf(recovery).path(recovery.edge());
+        for (const auto& p : (*cut)->points())
           it->second.push_back({p.at, p.observed == 0 ? RecoveryTree::kRoot : path[p.observed - 1]});
       }
       for (const Point& p : it->second)
-        if (seen.insert({p.at, p.last}).second) out.push_back({info.level + 1, info.ordinal, p.at, s, l, false, {}});
+        if (seen.insert({p.at, p.last}).second) out.push_back({info.level + 1, info.pointNo, p.at, s, l, false, {}});
     }
   }
   return out;
@@ -155,9 +155,9 @@ Result<void> Explorer::explore() {
     auto further = s.furtherSpaces(s.exploration.levels.back());
     if (!further) return tl::unexpected(further.error());
     spaces = std::move(*further);
-    if (!s.options.watchedGrew)
+    if (!s.options.trackedGrew)
       return fail("a crash in a recovery needs a runner that can watch more", ExitCode::Internal);
-    if (auto ok = s.options.watchedGrew(); !ok) return ok;
+    if (auto ok = s.options.trackedGrew(); !ok) return ok;
   }
   s.renumber();
   s.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -167,20 +167,20 @@ Result<void> Explorer::explore() {
 // Numbers in the order in which the spaces lead to them, which does not depend on which run ended first.
 void Explorer::State::renumber() {
   constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<LeafNo> to(exploration.leaves.size(), kNone);
+  std::vector<RecoveryNo> to(exploration.recoveries.size(), kNone);
   std::vector<OutcomeNo> outcomesTo(exploration.outcomes.size(), kNone);
-  LeafNo nextLeaf = 0;
+  RecoveryNo nextLeaf = 0;
   OutcomeNo nextOutcome = 0;
-  auto number = [&](LeafNo l) {
+  auto number = [&](RecoveryNo l) {
     if (to[l] != kNone) return;
     to[l] = nextLeaf++;
-    OutcomeNo& o = outcomesTo[exploration.leaves[l].outcome];
+    OutcomeNo& o = outcomesTo[exploration.recoveries[l].outcome];
     if (o == kNone) o = nextOutcome++;
   };
   for (const SpaceInfo& s : exploration.spaces)
-    for (LeafNo l : s.leaves) number(l);
+    for (RecoveryNo l : s.recoveries) number(l);
   summary.outcomes = nextOutcome;
-  for (LeafNo l = 0; l < to.size(); ++l) number(l);
+  for (RecoveryNo l = 0; l < to.size(); ++l) number(l);
   for (OutcomeNo& o : outcomesTo)
     if (o == kNone) o = nextOutcome++;
   exploration.renumber(to, outcomesTo);
@@ -194,13 +194,13 @@ bool Explorer::postRegions() const {
   const Exploration& exploration = state_->exploration;
   std::map<const RecoveryTree*, std::vector<bool>> seen;
   for (const SpaceInfo& space : exploration.spaces)
-    for (LeafNo l : space.leaves) {
-      const RecoveryTree& tree = exploration.treeOf(exploration.leaves[l]);
+    for (RecoveryNo l : space.recoveries) {
+      const RecoveryTree& tree = exploration.treeOf(exploration.recoveries[l]);
       auto [it, fresh] = seen.try_emplace(&tree);
       if (fresh && tree.anyFlag(kRegion)) it->second.resize(tree.nodeCount());
       if (it->second.empty()) continue;
       // Up to where another recovery's way has been.
-      for (EdgeNo e = exploration.leaves[l].edge(); e != RecoveryTree::kRoot; e = tree.above(tree.nodeOf(e))) {
+      for (EdgeNo e = exploration.recoveries[l].edge(); e != RecoveryTree::kRoot; e = tree.above(tree.nodeOf(e))) {
         NodeNo n = tree.nodeOf(e);
         if (it->second[n]) break;
         it->second[n] = true;
@@ -213,10 +213,10 @@ bool Explorer::postRegions() const {
 const ExplorationSummary& Explorer::summary() const { return state_->summary; }
 SpaceNo Explorer::spaceCount() const { return static_cast<SpaceNo>(state_->exploration.spaces.size()); }
 const SpaceInfo& Explorer::space(SpaceNo s) const { return state_->exploration.spaces[s]; }
-OutcomeNo Explorer::outcomeNo(LeafNo leaf) const { return state_->exploration.leaves[leaf].outcome; }
+OutcomeNo Explorer::outcomeNo(RecoveryNo recovery) const { return state_->exploration.recoveries[recovery].outcome; }
 OutcomeNo Explorer::outcomeCount() const { return state_->exploration.outcomes.size(); }
 const Outcome& Explorer::outcome(OutcomeNo o) const { return state_->exploration.outcomes[o]; }
-std::uint32_t Explorer::used(LeafNo leaf) const { return state_->exploration.leaves[leaf].used; }
+std::uint32_t Explorer::used(RecoveryNo recovery) const { return state_->exploration.recoveries[recovery].used; }
 
 namespace {
 
@@ -227,19 +227,19 @@ std::shared_ptr<const CrashSpace> openedSpace(const Exploration& exploration, Sp
   return *space;
 }
 
-const InterruptedRecovery& openedRecovery(const Exploration& exploration, LeafNo leaf) {
-  auto recovery = exploration.interrupted(leaf);
-  assert(recovery.has_value());
-  return **recovery;
+const InterruptedRecovery& openedRecovery(const Exploration& exploration, RecoveryNo recovery) {
+  auto cut = exploration.interrupted(recovery);
+  assert(cut.has_value());
+  return **cut;
 }
 
-// Follows a leaf's way as seen from a space: the versions that are left of each uncertain line, before and after each
+// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after each
 // observation.
 template <class Visit>
-void follow(const Exploration& exploration, const CrashSpace& space, const Leaf& leaf, Visit visit) {
-  const RecoveryTree& tree = exploration.treeOf(leaf);
-  std::map<WatchedNo, std::vector<std::uint32_t>> left;
-  for (EdgeNo e : tree.path(leaf.edge())) {
+void follow(const Exploration& exploration, const CrashSpace& space, const Recovery& recovery, Visit visit) {
+  const RecoveryTree& tree = exploration.treeOf(recovery);
+  std::map<TrackedNo, std::vector<std::uint32_t>> left;
+  for (EdgeNo e : tree.path(recovery.edge())) {
     NodeNo n = tree.nodeOf(e);
     const UncertainLine* line = nullptr;
     if (tree.kind(n) == QueryKind::Bytes) line = &space.line(tree.subject(n));
@@ -259,14 +259,14 @@ void follow(const Exploration& exploration, const CrashSpace& space, const Leaf&
 
 }  // namespace
 
-LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
+RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
   const Exploration& exploration = state_->exploration;
   std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
-  const Leaf& leaf = exploration.leaves[number];
-  const RecoveryTree& tree = exploration.treeOf(leaf);
-  LeafDetail detail;
-  detail.outcome = leaf.outcome;
-  follow(exploration, *space, leaf,
+  const Recovery& recovery = exploration.recoveries[number];
+  const RecoveryTree& tree = exploration.treeOf(recovery);
+  RecoveryDetail detail;
+  detail.outcome = recovery.outcome;
+  follow(exploration, *space, recovery,
          [&](EdgeNo e, const UncertainLine* line, const std::vector<std::uint32_t>& before,
              const std::vector<std::uint32_t>& after) {
            NodeNo n = tree.nodeOf(e);
@@ -292,23 +292,23 @@ LeafDetail Explorer::detail(SpaceNo s, LeafNo number) const {
   return detail;
 }
 
-std::vector<WatchedNo> Explorer::uncertain(SpaceNo s) const { return openedSpace(state_->exploration, s)->uncertain(); }
+std::vector<TrackedNo> Explorer::uncertain(SpaceNo s) const { return openedSpace(state_->exploration, s)->uncertain(); }
 
-UncertainLine Explorer::line(SpaceNo s, WatchedNo w) const { return openedSpace(state_->exploration, s)->line(w); }
+UncertainLine Explorer::line(SpaceNo s, TrackedNo w) const { return openedSpace(state_->exploration, s)->line(w); }
 
-std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_t query) const {
+std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, RecoveryNo number, std::size_t query) const {
   const Exploration& exploration = state_->exploration;
   std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
-  const Leaf& leaf = exploration.leaves[number];
-  const RecoveryTree& tree = exploration.treeOf(leaf);
+  const Recovery& recovery = exploration.recoveries[number];
+  const RecoveryTree& tree = exploration.treeOf(recovery);
   // The name that a line has in the trace of a space's crash.
-  auto lineOf = [&](const SpaceInfo& info, WatchedNo w) {
-    LineNo line = state_->watched->line(w);
+  auto lineOf = [&](const SpaceInfo& info, TrackedNo w) {
+    LineNo line = state_->tracked->line(w);
     return info.level == 1 ? line : openedRecovery(exploration, info.through).toTrace(line);
   };
   std::set<StoreRef> stores;
   // The last store of a version to a byte of the line; walks down the levels where a further crash has none.
-  auto lastStore = [&](SpaceNo at, const CrashSpace& in, WatchedNo w, std::uint32_t version, unsigned byte) {
+  auto lastStore = [&](SpaceNo at, const CrashSpace& in, TrackedNo w, std::uint32_t version, unsigned byte) {
     const CrashSpace* level = &in;
     for (SpaceNo no = at;; no = exploration.spaces[no].parent, level = level->before()) {
       const SpaceInfo& info = exploration.spaces[no];
@@ -330,7 +330,7 @@ std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_
     }
   };
   std::size_t at = 0;
-  follow(exploration, *space, leaf,
+  follow(exploration, *space, recovery,
          [&](EdgeNo e, const UncertainLine* line, const std::vector<std::uint32_t>& before,
              const std::vector<std::uint32_t>&) {
            if (at++ != query) return;
@@ -346,32 +346,32 @@ std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, LeafNo number, std::size_
 
 // --- single states ---
 
-Restriction Explorer::State::pinned(const Assignment& chosen, Others others) const {
-  assert(others != Others::Free);
+Restriction Explorer::State::pinned(const Assignment& chosen, UnnamedLines unnamed) const {
+  assert(unnamed != UnnamedLines::Free);
   Restriction r;
-  r.others = others;
+  r.unnamed = unnamed;
   r.seed = options.seed;
   for (const auto& [w, version] : chosen) r.allowed.push_back({w, {version}});
   return r;
 }
 
-CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others others) const {
+CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed) const {
   const Exploration& exploration = state_->exploration;
-  Restriction restriction = state_->pinned(chosen, others);
+  Restriction restriction = state_->pinned(chosen, unnamed);
   std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
   // The version of every line that matters, from the last crash to the first: each says which version of the crash
   // before it lies under it.
-  std::map<WatchedNo, std::uint32_t> versions;
+  std::map<TrackedNo, std::uint32_t> versions;
   for (const auto& [w, allowed] : restriction.allowed) versions[w] = allowed.front();
-  if (others != Others::Least)
-    for (WatchedNo w : space->uncertain())
+  if (unnamed != UnnamedLines::Least)
+    for (TrackedNo w : space->uncertain())
       versions.try_emplace(w, allowedVersions(restriction, w, space->line(w)).front());
   CrashState out;
   const CrashSpace* level = space.get();
   for (SpaceNo no = s;; no = exploration.spaces[no].parent, level = level->before()) {
     const SpaceInfo& info = exploration.spaces[no];
     CrashLevel crash{info.at, {}};
-    std::map<WatchedNo, std::uint32_t> before;
+    std::map<TrackedNo, std::uint32_t> before;
     if (info.level > 1) {
       // What the recovery had observed there must hold too, so all lines that the crash changed are named.
       for (const auto& [w, line] : level->changed()) versions.try_emplace(w, 0);
@@ -386,8 +386,8 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others othe
       const SpaceVersion& v = line.versions[version];
       // A settled line of the first crash takes its least version, named or not.
       if (info.level > 1 ? v.version != Version{} : line.versions.size() > 1)
-        crash.persisted[info.level == 1 ? state_->watched->line(w)
-                                        : openedRecovery(exploration, info.through).toTrace(state_->watched->line(w))] =
+        crash.persisted[info.level == 1 ? state_->tracked->line(w)
+                                        : openedRecovery(exploration, info.through).toTrace(state_->tracked->line(w))] =
             v.version;
       if (info.level > 1) before[w] = v.parent;
     }
@@ -397,24 +397,24 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, Others othe
   }
 }
 
-RunRequest Explorer::request(SpaceNo s, const Assignment& chosen, Others others, bool traced) const {
-  auto request = state_->search.request(s, state_->pinned(chosen, others), traced);
+RunRequest Explorer::request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed, bool traced) const {
+  auto request = state_->search.request(s, state_->pinned(chosen, unnamed), traced);
   assert(request.has_value());
   return *request;
 }
 
-Result<LeafNo> Explorer::leafOf(SpaceNo s, const Assignment& chosen, Others others) {
-  return state_->search.leafOf(s, state_->pinned(chosen, others));
+Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed) {
+  return state_->search.recoveryOf(s, state_->pinned(chosen, unnamed));
 }
 
-Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen, Others others, bool traced) {
-  RunRequest made = request(s, chosen, others, traced);
+Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed, bool traced) {
+  RunRequest made = request(s, chosen, unnamed, traced);
   if (auto ok = state_->runner->begin(0, made); !ok) return tl::unexpected(ok.error());
   auto ended = state_->runner->wait();
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(ended->second), {}};
   // Down the tree with the same answers, as far as it is known.
-  auto divergence = state_->search.compareWith(s, state_->pinned(chosen, others), out.result);
+  auto divergence = state_->search.compareWith(s, state_->pinned(chosen, unnamed), out.result);
   if (!divergence) return tl::unexpected(divergence.error());
   out.divergence = *divergence;
   return out;
@@ -422,12 +422,12 @@ Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen,
 
 Result<std::optional<Divergence>> Explorer::repeatSample(std::size_t count) {
   const Exploration& exploration = state_->exploration;
-  std::map<LeafNo, SpaceNo> spaces;
+  std::map<RecoveryNo, SpaceNo> spaces;
   for (SpaceNo s = 0; s < exploration.spaces.size(); ++s)
-    for (LeafNo l : exploration.spaces[s].leaves) spaces.try_emplace(l, s);
-  std::vector<std::pair<std::uint64_t, LeafNo>> order;
+    for (RecoveryNo l : exploration.spaces[s].recoveries) spaces.try_emplace(l, s);
+  std::vector<std::pair<std::uint64_t, RecoveryNo>> order;
   for (const auto& [l, s] : spaces)
-    if (!exploration.leaves[l].diverged) order.emplace_back(mix(state_->options.seed, l), l);
+    if (!exploration.recoveries[l].diverged) order.emplace_back(mix(state_->options.seed, l), l);
   std::sort(order.begin(), order.end());
   order.resize(std::min(order.size(), count));
   for (const auto& [hash, l] : order) {
@@ -439,8 +439,8 @@ Result<std::optional<Divergence>> Explorer::repeatSample(std::size_t count) {
   return std::optional<Divergence>();
 }
 
-Result<std::string> Explorer::traceOf(LeafNo leaf) const {
-  const Leaf& l = state_->exploration.leaves[leaf];
+Result<std::string> Explorer::traceOf(RecoveryNo recovery) const {
+  const Recovery& l = state_->exploration.recoveries[recovery];
   if (l.trace == nullptr) return fail("the recovery was run without a trace", ExitCode::Internal);
   return traceBytes(*l.trace);
 }

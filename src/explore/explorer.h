@@ -15,17 +15,17 @@
 #include <vector>
 
 #include "explore/crash_space.h"
-#include "explore/run.h"
+#include "run/run.h"
 #include "explore/strategy.h"
-#include "explore/watched.h"
+#include "model/tracked_bytes.h"
 
 namespace blackout {
 
-// Number of a crash space. Those of the first crash come first: number and ordinal are the same. Then those of
+// Number of a crash space. Those of the first crash come first: number and pointNo are the same. Then those of
 // the second crash, and so on.
 using SpaceNo = std::uint32_t;
-// Number of a recovery that was run: a leaf of a recovery tree.
-using LeafNo = std::uint32_t;
+// Number of a recovery that was run: a recovery of a recovery tree.
+using RecoveryNo = std::uint32_t;
 // Number of a distinct outcome.
 using OutcomeNo = std::uint32_t;
 
@@ -48,9 +48,9 @@ struct ExploreOptions {
   double seconds = 0;                  // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
-  // D has grown (Watched::add); the runner must know before the next run. Needed for failures > 1.
-  std::function<Result<void>()> watchedGrew;
-  // Says which exploration a saved file belongs to, beyond what is watched: the command, the options.
+  // D has grown (TrackedBytes::add); the runner must know before the next run. Needed for failures > 1.
+  std::function<Result<void>()> trackedGrew;
+  // Says which exploration a saved file belongs to, beyond what is tracked: the command, the options.
   std::uint64_t identity = 0;
 };
 
@@ -69,7 +69,7 @@ struct ChecksumAssumption {
 // nothing had made their last stores durable. One instruction on one piece of memory, over all crashes.
 struct RacedRead {
   std::uint64_t site = 0;
-  WatchedNo line = 0;
+  TrackedNo line = 0;
   std::uint64_t mask = 0;
   SpaceNo space = 0;         // the first crash after which it comes
   std::uint64_t spaces = 0;  // how many there are
@@ -98,8 +98,8 @@ struct ExplorationSummary {
   std::uint64_t completePoints = 0;
   std::uint64_t runs = 0;               // recoveries that were run, those of a loaded file included
   std::uint64_t newRuns = 0;            // without those
-  std::uint64_t runsPerSpaceAlone = 0;  // what one exploration per space would have run: leaves, summed over spaces
-  std::uint64_t mostAtOneSpace = 0;     // leaves
+  std::uint64_t runsPerSpaceAlone = 0;  // what one exploration per space would have run: recoveries, summed over spaces
+  std::uint64_t mostAtOneSpace = 0;     // recoveries
   std::uint64_t outcomes = 0;           // distinct
   std::uint64_t queries = 0;            // of all runs
   std::uint64_t walkedQueries = 0;      // answered from the tree
@@ -128,16 +128,16 @@ struct ExplorationSummary {
 // A crash that was explored, and the recoveries that it can lead to.
 struct SpaceInfo {
   unsigned level = 1;
-  std::uint32_t ordinal = 0;  // of the first crash
+  std::uint32_t pointNo = 0;  // of the first crash
   EventNo at = 0;             // in the program's trace, or for a further crash in that of the recovery `through`
   SpaceNo parent = 0;         // further crashes: the space of the crash before
-  LeafNo through = 0;         // and the recovery in which this one comes
+  RecoveryNo through = 0;         // and the recovery in which this one comes
   bool complete = false;
-  std::vector<LeafNo> leaves;  // in canonical order: fewest departures from the least versions first
+  std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
 
 // Versions chosen for some of the uncertain lines of a space: numbers in UncertainLine::versions.
-using Assignment = std::map<WatchedNo, std::uint32_t>;
+using Assignment = std::map<TrackedNo, std::uint32_t>;
 
 // One observation of a recovery, as it looks from a space.
 struct Observation {
@@ -148,7 +148,7 @@ struct Observation {
   bool uncertain = false;     // of an uncertain line (that may be settled by what was observed before)
 };
 
-struct LeafDetail {
+struct RecoveryDetail {
   OutcomeNo outcome = 0;
   std::vector<Observation> observations;
   Assignment example;  // for each uncertain line that it read: the first version that leads here
@@ -164,8 +164,8 @@ struct StoreRef {
 
 class Explorer {
  public:
-  // All must outlive it. `baseline` is over `watched`, which grows with every further failure. No run is made yet.
-  Explorer(Watched& watched, const Baseline& baseline, Runner& runner, ExploreOptions options);
+  // All must outlive it. `baseline` is over `tracked`, which grows with every further failure. No run is made yet.
+  Explorer(TrackedBytes& tracked, const Baseline& baseline, Runner& runner, ExploreOptions options);
   ~Explorer();
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
@@ -181,41 +181,41 @@ class Explorer {
   const ExplorationSummary& summary() const;
   SpaceNo spaceCount() const;
   const SpaceInfo& space(SpaceNo s) const;
-  OutcomeNo outcomeNo(LeafNo leaf) const;
+  OutcomeNo outcomeNo(RecoveryNo recovery) const;
   OutcomeNo outcomeCount() const;
   const Outcome& outcome(OutcomeNo o) const;
-  std::uint32_t used(LeafNo leaf) const;  // kUsed* bits
+  std::uint32_t used(RecoveryNo recovery) const;  // kUsed* bits
   // Whether any recovery that a space leads to marks a region of interest of its own (for judgedRead).
   bool postRegions() const;
 
-  // `leaf` is one that the space can lead to.
-  LeafDetail detail(SpaceNo s, LeafNo leaf) const;
+  // `recovery` is one that the space can lead to.
+  RecoveryDetail detail(SpaceNo s, RecoveryNo recovery) const;
   // The lines with more than one version at the space, ascending, and one of them with all its versions. A line that
   // is settled has one.
-  std::vector<WatchedNo> uncertain(SpaceNo s) const;
-  UncertainLine line(SpaceNo s, WatchedNo w) const;
-  // The stores that may have given the bytes of the leaf's observation number `query`, ascending: Jaaru's
+  std::vector<TrackedNo> uncertain(SpaceNo s) const;
+  UncertainLine line(SpaceNo s, TrackedNo w) const;
+  // The stores that may have given the bytes of the recovery's observation number `query`, ascending: Jaaru's
   // debugging aid. More than one: the load may read from any of them.
-  std::vector<StoreRef> mayReadFrom(SpaceNo s, LeafNo leaf, std::size_t query) const;
+  std::vector<StoreRef> mayReadFrom(SpaceNo s, RecoveryNo recovery, std::size_t query) const;
 
-  // One state of a space: these versions, `others` for all other uncertain lines (not Others::Free).
-  CrashState crashState(SpaceNo s, const Assignment& chosen, Others others = Others::Least) const;
-  RunRequest request(SpaceNo s, const Assignment& chosen, Others others = Others::Least, bool traced = false) const;
+  // One state of a space: these versions, `others` for all other uncertain lines (not UnnamedLines::Free).
+  CrashState crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least) const;
+  RunRequest request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least, bool traced = false) const;
   // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Only while nothing is
   // explored. Runs made so count in the summary.
-  Result<LeafNo> leafOf(SpaceNo s, const Assignment& chosen, Others others = Others::Least);
+  Result<RecoveryNo> recoveryOf(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least);
 
   // Runs one state again, whether it is known or not, and compares it with what is known.
   struct Repeated {
     RunResult result;
     std::optional<Divergence> divergence;
   };
-  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, Others others = Others::Least, bool traced = false);
+  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least, bool traced = false);
   // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
   Result<std::optional<Divergence>> repeatSample(std::size_t count);
 
   // The trace of the recovery in which a further crash comes (`through` of such a space): the bytes of a trace file.
-  Result<std::string> traceOf(LeafNo leaf) const;
+  Result<std::string> traceOf(RecoveryNo recovery) const;
 
  private:
   struct State;

@@ -70,7 +70,7 @@ Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const Kep
 bool InterruptedRecovery::tellable(EventNo at) const {
   if (firstChange_ >= at) return true;
   const FileTimeline& files = index_->files();
-  auto paths = baseline_->watched().paths();
+  auto paths = baseline_->tracked().paths();
   for (FileNo f = 1; f <= files.count(); ++f) {
     if (!files.existsAt(f, at)) continue;
     if (numbers_[f] == 0 || files.sizeAt(f, at) > baseline_->largestFile(numbers_[f])) return false;
@@ -94,23 +94,23 @@ LineNo InterruptedRecovery::toTrace(LineNo inSpace) const {
   return inSpace;
 }
 
-void InterruptedRecovery::addTo(Watched& watched) const {
+void InterruptedRecovery::addTo(TrackedBytes& tracked) const {
   for (const StoreRow& s : index_->stores()) {
     LineNo line = toSpace(index_->lineNo(s.line));
     if (fileOf(addressOf(line)) == 0) continue;
     const Event& e = (*trace_)[s.event];
     std::uint64_t size = (e.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(e);
-    watched.add(line, ((std::uint64_t{1} << size) - 1) << (e.addr % BLACKOUT_LINE));
+    tracked.add(line, ((std::uint64_t{1} << size) - 1) << (e.addr % BLACKOUT_LINE));
   }
   for (FileNo f = 1; f <= std::min(table_, baseline_->index().files().count()); ++f)
-    watched.addZeroed(baseline_->index().files(), f, index_->files().zeroRanges(f));
+    tracked.addZeroed(baseline_->index().files(), f, index_->files().zeroRanges(f));
 }
 
-std::map<WatchedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace& before, const RecoveryTree& tree,
+std::map<TrackedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace& before, const RecoveryTree& tree,
                                                                 std::span<const EdgeNo> path, EventNo at) const {
-  const Watched& watched = baseline_->watched();
+  const TrackedBytes& tracked = baseline_->tracked();
   // The lines that it stored to or zeroed, and those of which it observed something that was uncertain.
-  std::map<WatchedNo, std::vector<EdgeNo>> lines;
+  std::map<TrackedNo, std::vector<EdgeNo>> lines;
   for (EdgeNo e : path.first(observedBefore(at))) {
     NodeNo n = tree.nodeOf(e);
     if (tree.kind(n) != QueryKind::Bytes) continue;
@@ -118,16 +118,16 @@ std::map<WatchedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace
   }
   for (LineId id = 0; id < index_->lineCount(); ++id) {
     if (index_->historyLength(id, at) == 0) continue;
-    if (WatchedNo w = watched.find(toSpace(index_->lineNo(id))); w != Watched::kNone) lines[w];
+    if (TrackedNo w = tracked.find(toSpace(index_->lineNo(id))); w != TrackedBytes::kNone) lines[w];
   }
   const FileTimeline& files = index_->files();
   for (FileNo f = 1; f <= files.count(); ++f) {
     if (files.zeroRanges(f).empty() || files.zeroRanges(f).front().at >= at) continue;
-    for (WatchedNo w = 0; w < watched.count(); ++w)
-      if (fileOf(addressOf(watched.line(w))) == numbers_[f] && files.zeroedMask(inFile(watched.line(w), f), 0, at) != 0)
+    for (TrackedNo w = 0; w < tracked.count(); ++w)
+      if (fileOf(addressOf(tracked.line(w))) == numbers_[f] && files.zeroedMask(inFile(tracked.line(w), f), 0, at) != 0)
         lines[w];
   }
-  std::map<WatchedNo, UncertainLine> out;
+  std::map<TrackedNo, UncertainLine> out;
   for (const auto& [w, edges] : lines) {
     const UncertainLine& line = before.line(w);
     std::vector<std::uint32_t> left;
@@ -135,7 +135,7 @@ std::map<WatchedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace
       if (std::all_of(edges.begin(), edges.end(), [&](EdgeNo e) { return tree.answers(e, line.versions[v].bytes); }))
         left.push_back(v);
     assert(!left.empty());
-    out[w] = lineAfter(line, left, toTrace(watched.line(w)), at);
+    out[w] = lineAfter(line, left, toTrace(tracked.line(w)), at);
   }
   return out;
 }

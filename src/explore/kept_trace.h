@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "explore/run.h"
+#include "run/run.h"
 
 namespace blackout {
 

@@ -159,7 +159,7 @@ EdgeNo RecoveryTree::edge(NodeNo n, std::uint64_t number) {
   return e != kNoEdge ? e : addEdge(n, number);
 }
 
-void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<const Answer> answers,
+void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers,
                           std::uint32_t leaf) {
   assert(!target(at).known() && queries.size() == answers.size());
   assert(nodes_.size() + queries.size() < kExtra);

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "explore/run.h"
+#include "run/run.h"
 
 namespace blackout {
 
@@ -39,7 +39,7 @@ class Target {
 };
 
 // An answer: to a Bytes query the line's whole content, of which the question takes its part; to the others a number.
-struct Answer {
+struct Reply {
   const LineBytes* bytes = nullptr;
   std::uint64_t number = 0;
 };
@@ -70,7 +70,7 @@ class RecoveryTree {
   // The node's edge for an answer; made, leading nowhere, if it isn't there.
   EdgeNo edge(NodeNo n, const LineBytes& content);
   EdgeNo edge(NodeNo n, std::uint64_t number);
-  EdgeNo edge(NodeNo n, const Answer& a) { return a.bytes != nullptr ? edge(n, *a.bytes) : edge(n, a.number); }
+  EdgeNo edge(NodeNo n, const Reply& a) { return a.bytes != nullptr ? edge(n, *a.bytes) : edge(n, a.number); }
   // Whether the edge is for this answer, and whether two contents give the node the same answer.
   bool answers(EdgeNo e, const LineBytes& content) const;
   bool same(NodeNo n, const LineBytes& a, const LineBytes& b) const;
@@ -79,7 +79,7 @@ class RecoveryTree {
   std::uint64_t numberOf(EdgeNo e) const { return value(e); }
 
   // Hangs the rest of a run under an edge that leads nowhere: queries with their answers, then the leaf.
-  void insert(EdgeNo at, std::span<const Query> queries, std::span<const Answer> answers, std::uint32_t leaf);
+  void insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers, std::uint32_t leaf);
 
   // The leaf at the end of the edge gets another number.
   void renumberLeaf(EdgeNo e, std::uint32_t leaf) { setTarget(e, Target::leaf(leaf)); }

@@ -19,9 +19,9 @@ constexpr std::uint64_t kRound = 1024;
 constexpr std::uint64_t kSamplesOverBudget = 64;
 constexpr auto kReportEvery = std::chrono::milliseconds(250);
 
-Restriction with(Restriction r, WatchedNo w, std::uint32_t version) {
+Restriction with(Restriction r, TrackedNo w, std::uint32_t version) {
   auto at =
-      std::lower_bound(r.allowed.begin(), r.allowed.end(), w, [](const auto& a, WatchedNo b) { return a.first < b; });
+      std::lower_bound(r.allowed.begin(), r.allowed.end(), w, [](const auto& a, TrackedNo b) { return a.first < b; });
   if (at == r.allowed.end() || at->first != w) at = r.allowed.insert(at, {w, {}});
   at->second = {version};
   return r;
@@ -118,7 +118,7 @@ bool Search::nextRound(OpenSpace& s) {
     return true;
   }
   if (s.branches.empty()) return false;
-  if (s.leaves.size() + s.branches.size() <= options_->budget) {
+  if (s.recoveries.size() + s.branches.size() <= options_->budget) {
     for (WalkState& state : s.branches) begin(std::move(state));
     s.branches.clear();
     return true;
@@ -132,28 +132,28 @@ bool Search::nextRound(OpenSpace& s) {
 // Too many recoveries, and no pieces to explain it: of the lines that mattered so far all newest, each alone changed
 // from all oldest and from all newest, and a sample. All oldest was the first walk.
 void Search::addFallback(OpenSpace& s) {
-  std::set<WatchedNo> lines;
+  std::set<TrackedNo> lines;
   std::unordered_set<const Choice*> passed;
   for (const auto& last : s.choices)
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get())
       lines.insert(c->line);
   Restriction base = strategy_->restriction(*s.space, 0);
-  auto add = [&](Restriction r, Others others, std::uint64_t seed = 0) {
-    r.others = others;
+  auto add = [&](Restriction r, UnnamedLines unnamed, std::uint64_t seed = 0) {
+    r.unnamed = unnamed;
     r.seed = seed;
     Task task;
     task.begin.restriction = std::make_shared<Restriction>(std::move(r));
     task.state = task.begin;
     s.tasks.push_back(std::move(task));
   };
-  add(base, Others::Newest);
-  for (WatchedNo w : lines) {
+  add(base, UnnamedLines::Newest);
+  for (TrackedNo w : lines) {
     if (s.tasks.size() >= options_->budget) break;
-    add(with(base, w, s.space->line(w).newest), Others::Least);
-    add(with(base, w, 0), Others::Newest);
+    add(with(base, w, s.space->line(w).newest), UnnamedLines::Least);
+    add(with(base, w, 0), UnnamedLines::Newest);
   }
   for (std::uint64_t i = 0; i < kSamplesOverBudget; ++i)
-    add(base, Others::Sampled, mix(options_->seed, s.space->identity(), i));
+    add(base, UnnamedLines::Sampled, mix(options_->seed, s.space->identity(), i));
 }
 
 void Search::advance(OpenSpace& s, std::size_t number) {
@@ -173,11 +173,11 @@ void Search::claim(const Waiter& waiter, EdgeKey edge) {
   }
 }
 
-// Takes the leaves of the round's tasks, in their order, as far as they are there.
+// Takes the recoveries of the round's tasks, in their order, as far as they are there.
 void Search::collect(OpenSpace& s) {
   for (; s.collected < s.tasks.size() && s.tasks[s.collected].done(); ++s.collected) {
-    LeafNo leaf = s.tasks[s.collected].end.number();
-    if (s.seen.insert(leaf).second) s.leaves.push_back(leaf);
+    RecoveryNo recovery = s.tasks[s.collected].end.number();
+    if (s.seen.insert(recovery).second) s.recoveries.push_back(recovery);
   }
 }
 
@@ -185,11 +185,11 @@ void Search::collect(OpenSpace& s) {
 
 // Takes what the space has found into the summary, as far as the bound on runs allows.
 void Search::count(OpenSpace& s) {
-  countedLeaves_.resize(exploration_->leaves.size());
-  for (; s.counted < s.leaves.size(); ++s.counted) {
-    LeafNo leaf = s.leaves[s.counted];
-    if (countedLeaves_[leaf]) continue;
-    const Leaf& l = exploration_->leaves[leaf];
+  countedRecoveries_.resize(exploration_->recoveries.size());
+  for (; s.counted < s.recoveries.size(); ++s.counted) {
+    RecoveryNo recovery = s.recoveries[s.counted];
+    if (countedRecoveries_[recovery]) continue;
+    const Recovery& l = exploration_->recoveries[recovery];
     if (!l.loaded) {
       if (options_->maxRuns != 0 && summary_->newRuns == options_->maxRuns) {
         full_ = true;
@@ -197,7 +197,7 @@ void Search::count(OpenSpace& s) {
       }
       ++summary_->newRuns;
     }
-    countedLeaves_[leaf] = true;
+    countedRecoveries_[recovery] = true;
     ++summary_->runs;
     summary_->queries += l.nodes;
     summary_->diverged += l.diverged ? 1 : 0;
@@ -225,12 +225,12 @@ bool Search::settle() {
 
 void Search::record(OpenSpace& s) {
   SpaceInfo& info = exploration_->spaces[s.number];
-  info.leaves = s.leaves;
+  info.recoveries = s.recoveries;
   info.complete = s.finished && !s.overBudget && s.cut.empty();
   summary_->completeSpaces += info.complete ? 1 : 0;
   summary_->completePoints += info.complete && info.level == 1 ? 1 : 0;
-  summary_->runsPerSpaceAlone += s.leaves.size();
-  summary_->mostAtOneSpace = std::max<std::uint64_t>(summary_->mostAtOneSpace, s.leaves.size());
+  summary_->runsPerSpaceAlone += s.recoveries.size();
+  summary_->mostAtOneSpace = std::max<std::uint64_t>(summary_->mostAtOneSpace, s.recoveries.size());
   summary_->overBudget += s.overBudget ? 1 : 0;
   summary_->cutLines += s.cut.size();
   for (const auto& [key, out] : s.leftOut) {
@@ -248,7 +248,7 @@ void Search::record(OpenSpace& s) {
 void Search::recordRaces(const OpenSpace& s) {
   const RecoveryTree& tree = exploration_->treeOf(s.number);
   std::unordered_set<const Choice*> passed;
-  std::set<std::tuple<std::uint64_t, WatchedNo, std::uint64_t>> counted;
+  std::set<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>> counted;
   for (const auto& last : s.choices)
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get()) {
       std::uint64_t site = tree.site(c->node), mask = tree.mask(c->node);
@@ -292,8 +292,8 @@ Result<void> Search::finishOne(bool resume) {
   auto claimed = claims_.extract(key);
   const Claim& c = claimed.mapped();
   std::optional<Divergence> divergence;
-  auto leaf = exploration_->add(c.waiters.begin()->space, key.edge, c.request, std::move(result), divergence);
-  if (!leaf) return tl::unexpected(leaf.error());
+  auto recovery = exploration_->add(c.waiters.begin()->space, key.edge, c.request, std::move(result), divergence);
+  if (!recovery) return tl::unexpected(recovery.error());
   ++made_;
   // The first in the order of spaces, so that the same one is told however many workers there are.
   if (divergence && (!summary_->divergence || divergence->space < summary_->divergence->space))
@@ -363,8 +363,8 @@ Result<Stop> Search::explore(const Level& level) {
   for (auto& [number, s] : open_) {
     if (stop == Stop::MaxRuns && number != front_) break;
     count(s);
-    if (s.counted < s.leaves.size()) s.finished = false;
-    s.leaves.resize(s.counted);
+    if (s.counted < s.recoveries.size()) s.finished = false;
+    s.recoveries.resize(s.counted);
     record(s);
   }
   memory_.leave();
@@ -386,7 +386,7 @@ Result<Stop> Search::explore(const Level& level) {
 
 RunRequest Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced) {
   RunRequest request;
-  request.ordinal = space.ordinal();
+  request.pointNo = space.pointNo();
   request.lines = walk_.memoryOf(exploration_->treeOf(s), space, state);
   request.files = space.changedFiles();
   request.traced = traced;
@@ -414,7 +414,7 @@ Result<std::optional<Divergence>> Search::compareWith(SpaceNo s, Restriction res
   return exploration_->compare(s, state.at, result);
 }
 
-Result<LeafNo> Search::leafOf(SpaceNo s, Restriction restriction) {
+Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
   auto space = exploration_->open(s);
   if (!space) return tl::unexpected(space.error());
   WalkState state;
@@ -428,15 +428,15 @@ Result<LeafNo> Search::leafOf(SpaceNo s, Restriction restriction) {
     auto ended = runner_->wait();
     if (!ended) return tl::unexpected(ended.error());
     std::optional<Divergence> divergence;
-    auto leaf = exploration_->add(s, state.at, request, std::move(ended->second), divergence);
-    if (!leaf) return leaf;
+    auto recovery = exploration_->add(s, state.at, request, std::move(ended->second), divergence);
+    if (!recovery) return recovery;
     ++summary_->runs;
     ++summary_->newRuns;
     if (divergence) {
       ++summary_->diverged;
       if (!summary_->divergence) summary_->divergence = divergence;
     }
-    return leaf;
+    return recovery;
   }
   memory_.leave();
   return end.number();

@@ -26,14 +26,14 @@ class Search {
   Search(Exploration& exploration, Runner& runner, const ExploreOptions& options, const Strategy& strategy,
          ExplorationSummary& summary);
 
-  // Whether some space leads to the leaf: a run that was begun for a space past a bound is not told of.
-  bool counted(LeafNo leaf) const { return leaf < countedLeaves_.size() && countedLeaves_[leaf]; }
+  // Whether some space leads to the recovery: a run that was begun for a space past a bound is not told of.
+  bool counted(RecoveryNo recovery) const { return recovery < countedRecoveries_.size() && countedRecoveries_[recovery]; }
 
   // Explores all spaces of the level. An error ends it with some runs still under way.
   Result<Stop> explore(const Level& level);
 
   // The recovery that one restriction leads to, which must leave one version of every line; made if it isn't known.
-  Result<LeafNo> leafOf(SpaceNo s, Restriction restriction);
+  Result<RecoveryNo> recoveryOf(SpaceNo s, Restriction restriction);
   // How a run of such a state differs from what is known of it.
   Result<std::optional<Divergence>> compareWith(SpaceNo s, Restriction restriction, const RunResult& result);
   // The memory of that state.
@@ -58,12 +58,12 @@ class Search {
     std::size_t collected = 0;        // the first tasks, whose results are taken
     std::vector<WalkState> branches;  // for the next round
     Decisions decisions;              // as known when the round began
-    std::vector<LeafNo> leaves;
-    std::size_t counted = 0;  // the first leaves, which are in the summary
-    std::unordered_set<LeafNo> seen;
+    std::vector<RecoveryNo> recoveries;
+    std::size_t counted = 0;  // the first recoveries, which are in the summary
+    std::unordered_set<RecoveryNo> seen;
     std::vector<std::shared_ptr<const Choice>> choices;  // of the walks so far
     LeftOuts leftOut;
-    std::set<WatchedNo> cut;
+    std::set<TrackedNo> cut;
     bool overBudget = false;
     bool finished = false;
   };
@@ -123,9 +123,9 @@ class Search {
   std::set<std::pair<Waiter, EdgeKey>> queue_;  // claims that no worker has, by their first waiter
   std::vector<unsigned> idle_;
   std::map<unsigned, EdgeKey> running_;
-  std::vector<bool> countedLeaves_;
+  std::vector<bool> countedRecoveries_;
   std::map<PieceKey, ChecksumAssumption> assumptions_;
-  std::map<std::tuple<std::uint64_t, WatchedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
+  std::map<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
   std::set<std::string> notes_;
   std::uint64_t made_ = 0;         // runs, whether or not a space has taken them
   bool full_ = false;              // the bound on runs is reached

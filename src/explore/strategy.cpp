@@ -14,8 +14,8 @@ namespace {
 // State number n of the product over all uncertain lines: the first line's version counts fastest.
 Restriction stateNumber(const CrashSpace& space, std::uint64_t n) {
   Restriction r;
-  r.others = Others::Least;
-  for (WatchedNo w : space.uncertain()) {
+  r.unnamed = UnnamedLines::Least;
+  for (TrackedNo w : space.uncertain()) {
     std::uint64_t versions = space.line(w).versions.size();
     r.allowed.push_back({w, {static_cast<std::uint32_t>(n % versions)}});
     n /= versions;
@@ -50,7 +50,7 @@ class AllInPlace : public Strategy {
  public:
   std::string_view name() const override { return "all-in-place"; }
   std::uint64_t count(const CrashSpace&) const override { return 1; }
-  Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, Others::Newest, 0}; }
+  Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, UnnamedLines::Newest, 0}; }
 };
 
 // Silhouette: per store that is not guaranteed, only it persisted, with what must come with it, and all but it. A
@@ -61,12 +61,12 @@ class TwoPlan : public Strategy {
   std::string_view name() const override { return "two-plan"; }
   std::uint64_t count(const CrashSpace& space) const override {
     std::uint64_t sum = 0;
-    for (WatchedNo w : space.uncertain()) sum += 2 * (space.line(w).versions.size() - 1);
+    for (TrackedNo w : space.uncertain()) sum += 2 * (space.line(w).versions.size() - 1);
     // A point where everything is settled is looked at too.
     return std::max<std::uint64_t>(sum, 1);
   }
   Restriction restriction(const CrashSpace& space, std::uint64_t n) const override {
-    for (WatchedNo w : space.uncertain()) {
+    for (TrackedNo w : space.uncertain()) {
       const UncertainLine& line = space.line(w);
       std::uint64_t plans = 2 * (line.versions.size() - 1);
       if (n >= plans) {
@@ -74,11 +74,11 @@ class TwoPlan : public Strategy {
         continue;
       }
       auto version = static_cast<std::uint32_t>(n / 2);
-      if (n % 2 == 0) return {{{w, {version + 1}}}, Others::Least, 0};
+      if (n % 2 == 0) return {{{w, {version + 1}}}, UnnamedLines::Least, 0};
       // All but one: any version that is not the newest.
-      return {{{w, {version >= line.newest ? version + 1 : version}}}, Others::Newest, 0};
+      return {{{w, {version >= line.newest ? version + 1 : version}}}, UnnamedLines::Newest, 0};
     }
-    return {{}, Others::Least, 0};
+    return {{}, UnnamedLines::Least, 0};
   }
 };
 
@@ -110,7 +110,7 @@ class Sample : public Strategy {
     std::uint64_t seed = mix(seed_, space.identity());
     std::uint64_t states = space.states();
     if (states < std::uint64_t{1} << 62) return stateNumber(space, shuffled(n, states, seed));
-    return {{}, Others::Sampled, mix(seed, n)};
+    return {{}, UnnamedLines::Sampled, mix(seed, n)};
   }
 
  private:

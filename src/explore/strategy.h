@@ -11,12 +11,12 @@
 
 #include "events/error.h"
 #include "explore/crash_space.h"
-#include "explore/run.h"
+#include "run/run.h"
 
 namespace blackout {
 
 // What lines take that a restriction does not name.
-enum class Others : std::uint8_t {
+enum class UnnamedLines : std::uint8_t {
   Free,     // any version: chosen when recovery observes it
   Least,    // nothing more than guaranteed
   Newest,   // everything persisted
@@ -25,9 +25,9 @@ enum class Others : std::uint8_t {
 
 // Which versions are allowed: numbers in UncertainLine::versions, ascending, at least one.
 struct Restriction {
-  std::vector<std::pair<WatchedNo, std::vector<std::uint32_t>>> allowed;  // by line, ascending
-  Others others = Others::Free;
-  std::uint64_t seed = 0;  // for Others::Sampled
+  std::vector<std::pair<TrackedNo, std::vector<std::uint32_t>>> allowed;  // by line, ascending
+  UnnamedLines unnamed = UnnamedLines::Free;
+  std::uint64_t seed = 0;  // for UnnamedLines::Sampled
 };
 
 class Strategy {

@@ -19,18 +19,18 @@ Choice::~Choice() {
   }
 }
 
-std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, WatchedNo w, const UncertainLine& line) {
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, TrackedNo w, const UncertainLine& line) {
   auto it = std::lower_bound(restriction.allowed.begin(), restriction.allowed.end(), w,
-                             [](const auto& a, WatchedNo b) { return a.first < b; });
+                             [](const auto& a, TrackedNo b) { return a.first < b; });
   if (it != restriction.allowed.end() && it->first == w) return it->second;
-  switch (restriction.others) {
-    case Others::Free:
+  switch (restriction.unnamed) {
+    case UnnamedLines::Free:
       break;
-    case Others::Least:
+    case UnnamedLines::Least:
       return {0};
-    case Others::Newest:
+    case UnnamedLines::Newest:
       return {line.newest};
-    case Others::Sampled:
+    case UnnamedLines::Sampled:
       return {static_cast<std::uint32_t>(mix(restriction.seed, w) % line.versions.size())};
   }
   std::vector<std::uint32_t> all(line.versions.size());
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, Watch
   return all;
 }
 
-Walk::Touched& Walk::touch(WatchedNo w, const Restriction& restriction) {
+Walk::Touched& Walk::touch(TrackedNo w, const Restriction& restriction) {
   if (std::uint32_t place = places_[w]; place != 0) return touched_[place - 1];
   const UncertainLine& of = memory_->line(w);
   touched_.push_back({w, &of, allowedVersions(restriction, w, of)});
@@ -60,9 +60,9 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
     const Choice& c = *choices[i];
     Touched& line = touch(c.line, *state.restriction);
     if (i < pieces) {
-      if (c.startsPieces) pieces_.begin(tree.query(c.node), spaceSeed_);
-      pieces_.join(c.line, *c.of, line.left);
-      pieces_.choose(c.line, c.left);
+      if (c.startsPieces) record_.begin(tree.query(c.node), spaceSeed_);
+      record_.join(c.line, *c.of, line.left);
+      record_.choose(c.line, c.left);
     }
     line.left = c.left;
   }
@@ -71,7 +71,7 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
 void Walk::unload() {
   for (const Touched& t : touched_) places_[t.line] = 0;
   touched_.clear();
-  pieces_.end();
+  record_.end();
 }
 
 // The versions that are left, by what they answer; classes are in the order of their first versions.
@@ -93,8 +93,8 @@ void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
 // and a run of pieces that one instruction reads ends with a decision or with another instruction's query.
 void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
   EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
-  if (!pieces_.active() || pieces_.annotated()) return;
-  bool ends = next.isLeaf() || tree.site(next.number()) != pieces_.site();
+  if (!record_.active() || record_.annotated()) return;
+  bool ends = next.isLeaf() || tree.site(next.number()) != record_.site();
   if (sibling != WalkState::kNoSibling) {
     Target other = tree.target(sibling);
     bool same = other.known() && other.isLeaf() == next.isLeaf() &&
@@ -106,12 +106,12 @@ void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found
     }
   }
   if (!ends) return;
-  pieces_.end();
+  record_.end();
   state.inPieces = false;
 }
 
 void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found) {
-  WatchedNo w = tree.subject(n);
+  TrackedNo w = tree.subject(n);
   Touched& line = touch(w, *state.restriction);
   const auto& versions = line.of->versions;
   if (!line.of->complete && (found.cut.empty() || found.cut.back() != w)) found.cut.push_back(w);
@@ -121,11 +121,11 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
     return;
   }
   Query q = tree.query(n);
-  bool starts = !pieces_.belongs(q);
-  if (starts) pieces_.begin(q, spaceSeed_);
-  if (!pieces_.annotated() && decisions.count({w, q.mask}) != 0) pieces_.end();
-  pieces_.join(w, *line.of, line.left);
-  std::uint32_t favoured = pieces_.favoured(w, *line.of, line.left);
+  bool starts = !record_.belongs(q);
+  if (starts) record_.begin(q, spaceSeed_);
+  if (!record_.annotated() && decisions.count({w, q.mask}) != 0) record_.end();
+  record_.join(w, *line.of, line.left);
+  std::uint32_t favoured = record_.favoured(w, *line.of, line.left);
   std::size_t taken = 0;
   while (!hasVersion(classes_[taken], favoured)) ++taken;
   EdgeNo way = tree.edge(n, versions[favoured].bytes);
@@ -142,9 +142,9 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
   };
   for (std::size_t c = 0; c < classCount_; ++c) {
     if (c == taken) continue;
-    if (!pieces_.allows(w, classes_[c])) {
-      LeftOut& out = found.leftOut[{pieces_.site(), pieces_.annotated()}];
-      out.lines = std::max(out.lines, pieces_.lines());
+    if (!record_.allows(w, classes_[c])) {
+      LeftOut& out = found.leftOut[{record_.site(), record_.annotated()}];
+      out.lines = std::max(out.lines, record_.lines());
       ++out.branches;
       continue;
     }
@@ -152,13 +152,13 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
     branch.at = tree.edge(n, versions[classes_[c].front()].bytes);
     branch.choices = choice(c);
     branch.restriction = state.restriction;
-    branch.inPieces = pieces_.active();
+    branch.inPieces = record_.active();
     branch.sibling = way;
     found.branches.push_back(std::move(branch));
   }
   state.choices = choice(taken);
-  state.inPieces = pieces_.active();
-  pieces_.choose(w, classes_[taken]);
+  state.inPieces = record_.active();
+  record_.choose(w, classes_[taken]);
   line.left = classes_[taken];
   state.at = way;
 }
@@ -168,7 +168,7 @@ Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decision
   load(tree, space, state);
   Target t = tree.target(state.at);
   for (; t.known(); t = tree.target(state.at)) {
-    if (pieces_.active() || state.sibling != WalkState::kNoSibling) follow(tree, t, state, found);
+    if (record_.active() || state.sibling != WalkState::kNoSibling) follow(tree, t, state, found);
     if (t.isLeaf()) break;
     NodeNo n = t.number();
     ++steps_;
@@ -184,26 +184,26 @@ Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decision
   return t;
 }
 
-std::vector<std::pair<WatchedNo, LineBytes>> Walk::memoryOf(const RecoveryTree& tree, const CrashSpace& space,
+std::vector<std::pair<TrackedNo, LineBytes>> Walk::memoryOf(const RecoveryTree& tree, const CrashSpace& space,
                                                             const WalkState& state) {
   load(tree, space, state);
-  std::vector<WatchedNo> lines;
+  std::vector<TrackedNo> lines;
   for (const Touched& t : touched_) lines.push_back(t.line);
   for (const auto& [w, versions] : state.restriction->allowed) lines.push_back(w);
   for (const auto& [w, line] : space.changedSinceFirst()) lines.push_back(w);
-  Others others = state.restriction->others;
-  if (others == Others::Newest || others == Others::Sampled || pieces_.favoursOthers())
+  UnnamedLines unnamed = state.restriction->unnamed;
+  if (unnamed == UnnamedLines::Newest || unnamed == UnnamedLines::Sampled || record_.favoursOthers())
     lines.insert(lines.end(), space.uncertain().begin(), space.uncertain().end());
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-  std::vector<std::pair<WatchedNo, LineBytes>> out;
+  std::vector<std::pair<TrackedNo, LineBytes>> out;
   const Baseline& baseline = space.first().baseline();
-  for (WatchedNo w : lines) {
+  for (TrackedNo w : lines) {
     const UncertainLine& of = space.line(w);
     std::vector<std::uint32_t> left =
         places_[w] != 0 ? touched_[places_[w] - 1].left : allowedVersions(*state.restriction, w, of);
-    const LineBytes& bytes = of.versions[pieces_.favoured(w, of, left)].bytes;
-    if (bytes != baseline.least(space.ordinal(), w)) out.emplace_back(w, bytes);
+    const LineBytes& bytes = of.versions[record_.favoured(w, of, left)].bytes;
+    if (bytes != baseline.least(space.pointNo(), w)) out.emplace_back(w, bytes);
   }
   unload();
   return out;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "explore/crash_space.h"
-#include "explore/pieces.h"
+#include "explore/whole_record.h"
 #include "explore/recovery_tree.h"
 #include "explore/strategy.h"
 
@@ -22,7 +22,7 @@ namespace blackout {
 struct Choice {
   std::shared_ptr<const Choice> before;
   NodeNo node = 0;
-  WatchedNo line = 0;
+  TrackedNo line = 0;
   const UncertainLine* of = nullptr;
   std::vector<std::uint32_t> left;  // versions, ascending
   bool startsPieces = false;        // the pieces begin with this one
@@ -45,7 +45,7 @@ struct WalkState {
 };
 
 // Questions that are known to be decisions: lines and masks.
-using Decisions = std::set<std::pair<WatchedNo, std::uint64_t>>;
+using Decisions = std::set<std::pair<TrackedNo, std::uint64_t>>;
 
 // Branches that were not handed out, by what the pieces were read with.
 struct PieceKey {
@@ -67,7 +67,7 @@ class Walk {
   struct Found {
     std::vector<WalkState> branches;
     LeftOuts leftOut;
-    std::vector<WatchedNo> cut;  // observed lines with more versions than are enumerated
+    std::vector<TrackedNo> cut;  // observed lines with more versions than are enumerated
     Decisions decisions;         // that showed on the way
   };
   // Goes on to a leaf or to an edge that leads nowhere; `state` stands there then.
@@ -75,7 +75,7 @@ class Walk {
                  Found& found);
 
   // The memory of a run that takes the state's edge: the lines that differ from the baseline's least version.
-  std::vector<std::pair<WatchedNo, LineBytes>> memoryOf(const RecoveryTree& tree, const CrashSpace& space,
+  std::vector<std::pair<TrackedNo, LineBytes>> memoryOf(const RecoveryTree& tree, const CrashSpace& space,
                                                         const WalkState& state);
 
   // Queries that were answered from trees so far.
@@ -83,13 +83,13 @@ class Walk {
 
  private:
   struct Touched {
-    WatchedNo line = 0;
+    TrackedNo line = 0;
     const UncertainLine* of = nullptr;
     std::vector<std::uint32_t> left;
   };
   void load(const RecoveryTree& tree, const CrashSpace& space, const WalkState& state);
   void unload();
-  Touched& touch(WatchedNo w, const Restriction& restriction);
+  Touched& touch(TrackedNo w, const Restriction& restriction);
   void partition(const RecoveryTree& tree, NodeNo n, const Touched& line);
   void follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found);
   void observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found);
@@ -101,12 +101,12 @@ class Walk {
   std::uint64_t spaceSeed_ = 0;
   std::vector<Touched> touched_;
   std::vector<std::uint32_t> places_;  // by line: place in touched_ + 1, or 0
-  Pieces pieces_;
+  WholeRecord record_;
   std::vector<std::vector<std::uint32_t>> classes_;  // scratch: of one observation
   std::size_t classCount_ = 0;
 };
 
 // The versions of a line that a restriction allows at first.
-std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, WatchedNo w, const UncertainLine& line);
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, TrackedNo w, const UncertainLine& line);
 
 }  // namespace blackout

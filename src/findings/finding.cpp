@@ -107,11 +107,11 @@ Finding makeFinding(FindingKind kind, std::string verdict) {
   return f;
 }
 
-NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where) {
+NumberedPlace placeOf(const Trace& trace, std::string label, StackId where) {
   NumberedPlace place;
   place.label = std::move(label);
   place.where = where;
-  const Where* w = trace.where(where);
+  const CallStack* w = trace.callStack(where);
   const Site* site = w == nullptr ? nullptr : trace.site(w->site);
   if (site == nullptr) return place;
   place.siteId = site->id;

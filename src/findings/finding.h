@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "binary/frame.h"
 #include "events/trace.h"
 #include "model/crash_state.h"
 
@@ -43,22 +44,11 @@ std::string_view nameOf(Severity severity);
 std::optional<FindingKind> findingKindNamed(std::string_view name);
 std::optional<Severity> severityNamed(std::string_view name);
 
-// One call of a resolved stack. `inlined`: its code stands in the frame that follows.
-struct Frame {
-  std::string function;  // demangled; empty: unknown
-  std::string file;      // as the compiler wrote it; empty: unknown
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-  std::string module;  // path of the program file; empty: unknown
-  bool inlined = false;
-  bool operator==(const Frame&) const = default;
-};
-
 // A place that matters, shown as "(1) written here". A detector fills what the trace says (see
-// placeOf); report/symbolizer.h adds the frames.
+// placeOf); report/places.h adds the frames.
 struct NumberedPlace {
   std::string label;         // "written here", "operation ends here", "the program ends here"
-  WhereNo where = 0;         // in the trace; 0: unknown, or a place that is not in the source
+  StackId where = 0;         // in the trace; 0: unknown, or a place that is not in the source
   std::uint64_t siteId = 0;  // the same in any build of the same source
   std::string access;        // what the instruction is: "store", "clwb" ...; empty: unknown
   std::uint32_t size = 0;    // bytes that it accesses; 0: varies
@@ -136,7 +126,7 @@ constexpr std::size_t kMaxExamples = 4;
 Finding makeFinding(FindingKind kind, std::string verdict);
 
 // The place of an event: its site's id, access, size and type, without frames.
-NumberedPlace placeOf(const Trace& trace, std::string label, WhereNo where);
+NumberedPlace placeOf(const Trace& trace, std::string label, StackId where);
 
 // Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out).
 // Counts, offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.

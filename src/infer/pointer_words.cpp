@@ -14,7 +14,7 @@ constexpr std::uint64_t kFirstOffset = BLACKOUT_LINE;
 
 // Who stored a value: an instruction, or, where that is unknown, whatever stores to this word.
 std::uint64_t originOf(const Trace& trace, const Event& e) {
-  const Where* where = trace.where(e.where);
+  const CallStack* where = trace.callStack(e.where);
   return where != nullptr && where->site != 0 ? where->site : wordOf(e.addr) | 1ull << 63;
 }
 constexpr std::uint64_t kBeforeRecording = 1ull << 62;

@@ -6,7 +6,7 @@
 
 #include "report/escape.h"
 #include "report/json.h"
-#include "report/symbolizer.h"
+#include "binary/symbolizer.h"
 
 namespace blackout {
 

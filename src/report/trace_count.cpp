@@ -7,7 +7,7 @@
 #include <map>
 
 #include "report/escape.h"
-#include "report/symbolizer.h"
+#include "binary/symbolizer.h"
 #include "report/trace_text.h"
 
 namespace blackout {
@@ -46,7 +46,7 @@ std::string countByNames() {
 
 std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter, CountBy by) {
   std::map<std::string, std::uint64_t> counts;
-  std::map<WhereNo, std::string> siteKeys;
+  std::map<StackId, std::string> siteKeys;
   std::map<LineNo, std::uint64_t> lines;
   std::map<ThreadNo, std::vector<std::string>> operations;  // the open ones of each thread, innermost last
   EventPrinter printer(trace);

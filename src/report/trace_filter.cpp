@@ -162,19 +162,19 @@ Result<TraceFilter> TraceFilter::make(const Trace& trace, const TraceFilterText&
     wanted.offset = *offset / BLACKOUT_LINE * BLACKOUT_LINE;
     filter.lines_.push_back(wanted);
   }
-  if (!text.at.empty()) filter.wheres_.emplace(trace.whereCount());
+  if (!text.at.empty()) filter.callStacks_.emplace(trace.stackCount());
   for (const std::string& a : text.at) {
     std::size_t colon = a.rfind(':');
     auto line = colon == std::string::npos ? std::nullopt : number(std::string_view(a).substr(colon + 1));
     if (!line || colon == 0) return fail(fmt::format("--at {}: not a place; write FILE:LINE as list.cpp:42", a));
     std::string_view file = std::string_view(a).substr(0, colon);
-    for (WhereNo w = 1; w < trace.whereCount(); ++w) {
-      const Where* where = trace.where(w);
+    for (StackId w = 1; w < trace.stackCount(); ++w) {
+      const CallStack* where = trace.callStack(w);
       const Site* site = trace.site(where->site);
       if (site == nullptr) continue;
       for (const Source& source : site->sources)
         for (const Place& p : source.chain)
-          if (p.line == *line && endsWithPath(p.file, file)) (*filter.wheres_)[w] = true;
+          if (p.line == *line && endsWithPath(p.file, file)) (*filter.callStacks_)[w] = true;
     }
   }
   return filter;
@@ -197,7 +197,7 @@ bool TraceFilter::wants(const Trace& trace, EventNo n) const {
   const Event& e = trace[n];
   if (n < from_ || n >= to_ || !kinds_[e.kind]) return false;
   if (!threads_.empty() && !threads_.contains(e.thread)) return false;
-  if (wheres_ && (e.where == 0 || !(*wheres_)[e.where])) return false;
+  if (callStacks_ && (e.where == 0 || !(*callStacks_)[e.where])) return false;
   return (files_.empty() && lines_.empty()) || wantsRange(trace, n);
 }
 

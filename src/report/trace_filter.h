@@ -47,7 +47,7 @@ class TraceFilter {
   std::set<ThreadNo> threads_;
   std::set<FileNo> files_;
   std::vector<LineWanted> lines_;
-  std::optional<std::vector<bool>> wheres_;  // by where number, if places were asked for
+  std::optional<std::vector<bool>> callStacks_;  // by where number, if places were asked for
   EventNo from_ = 0;
   EventNo to_ = UINT32_MAX;
 };

@@ -6,7 +6,7 @@
 
 #include "findings/ending.h"
 #include "report/escape.h"
-#include "report/symbolizer.h"
+#include "binary/symbolizer.h"
 
 namespace blackout {
 
@@ -52,8 +52,8 @@ std::string EventPrinter::header() const {
   return out;
 }
 
-const std::string& EventPrinter::placeText(WhereNo where) {
-  const Where* w = trace_.where(where);
+const std::string& EventPrinter::placeText(StackId where) {
+  const CallStack* w = trace_.callStack(where);
   SiteNo number = w == nullptr ? 0 : w->site;
   auto [at, isNew] = places_.try_emplace(number);
   const Site* site = trace_.site(number);
@@ -175,7 +175,7 @@ std::string EventPrinter::body(EventNo n) const {
                              : fmt::format("{} id {:016x} {} {}", e.addr, site->id, nameOf(site->kind), site->size);
     }
     case EventKind::Where: {
-      const Where* where = e.addr <= UINT32_MAX ? trace_.where(static_cast<WhereNo>(e.addr)) : nullptr;
+      const CallStack* where = e.addr <= UINT32_MAX ? trace_.callStack(static_cast<StackId>(e.addr)) : nullptr;
       return where == nullptr ? std::string()
                               : fmt::format("{} site {} with {} calls", e.addr, where->site, where->frames.size());
     }

@@ -20,7 +20,7 @@ class EventPrinter {
   // Number, thread, kind, what and where, without a line's end.
   std::string line(EventNo n);
   // "list.cpp:42:7 in List::push(int)"; empty: unknown.
-  const std::string& placeText(WhereNo where);
+  const std::string& placeText(StackId where);
 
  private:
   std::string body(EventNo n) const;

@@ -73,7 +73,7 @@ TraceWriter unflushed() {
   TraceWriter w;
   FileNo f = w.file("/pool/p.img", 4096, true);
   w.module({"/bin/program", 0, 0x1000, 0x2000, true});
-  WhereNo here = w.where(w.site(test::sampleSite()));
+  StackId here = w.where(w.site(test::sampleSite()));
   w.event(EventKind::ThreadBegin, 1, 1, 1);
   std::string place(16, '\0');
   w.blob(EventKind::Map, 1, pmAddr(f, 0), place);
@@ -87,7 +87,7 @@ TraceWriter flushed() {
   TraceWriter w;
   FileNo f = w.file("/pool/p.img", 4096, true);
   w.module({"/bin/program", 0, 0x1000, 0x2000, true});
-  WhereNo here = w.where(w.site(test::sampleSite()));
+  StackId here = w.where(w.site(test::sampleSite()));
   w.event(EventKind::ThreadBegin, 1, 1, 1);
   std::string place(16, '\0');
   w.blob(EventKind::Map, 1, pmAddr(f, 0), place);

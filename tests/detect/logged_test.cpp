@@ -15,10 +15,10 @@ class Transactions : public JudgedProgram {
   using JudgedProgram::JudgedProgram;
 
   EventNo begin(std::uint64_t number = 0, ThreadNo t = 1) { return writer.event(EventKind::TxBegin, t, number); }
-  EventNo end(std::uint64_t number = 0, ThreadNo t = 1, WhereNo where = 0) {
+  EventNo end(std::uint64_t number = 0, ThreadNo t = 1, StackId where = 0) {
     return writer.event(EventKind::TxEnd, t, number, 0, 0, where);
   }
-  EventNo add(WhereNo where, std::uint64_t offset, std::uint64_t size, std::uint64_t number = 0, ThreadNo t = 1) {
+  EventNo add(StackId where, std::uint64_t offset, std::uint64_t size, std::uint64_t number = 0, ThreadNo t = 1) {
     return addOrRemove(EventKind::TxAdd, where, offset, size, number, t);
   }
   EventNo remove(std::uint64_t offset, std::uint64_t size, std::uint64_t number = 0, ThreadNo t = 1) {
@@ -33,11 +33,11 @@ class Transactions : public JudgedProgram {
  private:
   // The writer gives places to events of one slot only. A payload of 16 bytes takes one slot, which is written here as
   // an event with these bytes.
-  EventNo addOrRemove(EventKind kind, WhereNo where, std::uint64_t offset, std::uint64_t size, std::uint64_t number,
+  EventNo addOrRemove(EventKind kind, StackId where, std::uint64_t offset, std::uint64_t size, std::uint64_t number,
                       ThreadNo t) {
     EventNo n = writer.event(kind, t, at(offset), 16, 0, where);
     writer.event(static_cast<EventKind>(size & 0xff), static_cast<ThreadNo>(size >> 16), number, 0, (size >> 8) & 0xff,
-                 static_cast<WhereNo>(size >> 32));
+                 static_cast<StackId>(size >> 32));
     return n;
   }
 };
@@ -50,8 +50,8 @@ void expectCost(JudgedProgram& p, std::string_view detector, Cost cost) {
 
 TEST(LoggedTwice, TheSameRangeAgain) {
   Transactions p;
-  WhereNo first = p.place(1);
-  WhereNo second = p.place(2);
+  StackId first = p.place(1);
+  StackId second = p.place(2);
   p.begin();
   p.add(first, 0, 64);
   p.add(second, 0, 64);
@@ -75,7 +75,7 @@ TEST(LoggedTwice, TheSameRangeAgain) {
 
 TEST(LoggedTwice, OnlyTheBytesThatOverlapAreCounted) {
   Transactions p;
-  WhereNo w = p.place(1);
+  StackId w = p.place(1);
   p.begin();
   p.add(w, 0, 16);
   p.add(w, 32, 16);
@@ -89,7 +89,7 @@ TEST(LoggedTwice, OnlyTheBytesThatOverlapAreCounted) {
 
 TEST(LoggedTwice, InALoopBySite) {
   Transactions p;
-  WhereNo w = p.place(1);
+  StackId w = p.place(1);
   for (int i = 0; i < 3; ++i) {
     p.begin();
     for (int j = 0; j < 4; ++j) p.add(w, 0, 8);
@@ -185,7 +185,7 @@ TEST(LoggedTwice, NotOutsideAnyTransaction) {
 
 TEST(LoggedUnused, ARangeThatIsNotWritten) {
   Transactions p;
-  WhereNo ends = p.place(9);
+  StackId ends = p.place(9);
   p.begin();
   p.add(p.place(1), 0, 64);
   p.add(p.place(2), 64, 128);
@@ -248,7 +248,7 @@ TEST(LoggedUnused, OnlyTheOutermostEndCounts) {
 // A transaction that is rolled back before it writes looks the same; its site writes in other transactions.
 TEST(LoggedUnused, NotOfASiteThatIsWrittenInAnyTransaction) {
   Transactions p;
-  WhereNo w = p.place(1);
+  StackId w = p.place(1);
   for (int i = 0; i < 5; ++i) {
     p.begin();
     p.add(w, 0, 8);
@@ -262,7 +262,7 @@ TEST(LoggedUnused, NotOfASiteThatIsWrittenInAnyTransaction) {
 TEST(LoggedUnused, OfAPlaceThatIsSeldomWritten) {
   auto with = [](int writtenTimes) {
     auto p = std::make_unique<Transactions>();
-    WhereNo passes = p->place(1), works = p->place(2);
+    StackId passes = p->place(1), works = p->place(2);
     for (int i = 0; i < 5; ++i) {
       p->begin();
       p->add(passes, 0, 8);
@@ -282,7 +282,7 @@ TEST(LoggedUnused, OfAPlaceThatIsSeldomWritten) {
 // libpmemobj takes every range out of a transaction when it commits, before it says that it ends.
 TEST(LoggedUnused, RangesThatAreRemovedAtTheEndCount) {
   Transactions p;
-  WhereNo used = p.place(1), unused = p.place(2);
+  StackId used = p.place(1), unused = p.place(2);
   for (int i = 0; i < 3; ++i) {
     p.begin();
     p.add(used, 0, 8);
@@ -298,7 +298,7 @@ TEST(LoggedUnused, RangesThatAreRemovedAtTheEndCount) {
 // One that goes on without a range has really given it up.
 TEST(LoggedUnused, RangesThatAreRemovedInTheMiddleDoNot) {
   Transactions p;
-  WhereNo used = p.place(1), given = p.place(2);
+  StackId used = p.place(1), given = p.place(2);
   p.begin();
   p.add(given, 64, 8);
   p.remove(64, 8);
@@ -313,9 +313,9 @@ TEST(LoggedUnused, IsJudgedByCallers) {
   Transactions p;
   SiteNo site = p.writer.site(Site{.id = 1, .kind = SiteKind::Store, .size = 0, .sources = {}, .type = ""});
   auto calledFrom = [&](const std::vector<std::uint64_t>& frames) { return p.writer.where(site, frames); };
-  WhereNo writes = calledFrom({0x10, 0x20, 0x30});
-  WhereNo reads = calledFrom({0x10, 0x21, 0x30});
-  WhereNo alsoReads = calledFrom({0x11, 0x20, 0x30});
+  StackId writes = calledFrom({0x10, 0x20, 0x30});
+  StackId reads = calledFrom({0x10, 0x21, 0x30});
+  StackId alsoReads = calledFrom({0x11, 0x20, 0x30});
   for (int i = 0; i < 2; ++i) {
     p.begin();
     p.add(writes, 0, 8);
@@ -340,8 +340,8 @@ TEST(LoggedUnused, ACallerWhoseTransactionDidNothingIsNotJudged) {
   SiteNo site = p.writer.site(Site{.id = 1, .kind = SiteKind::Store, .size = 0, .sources = {}, .type = ""});
   std::vector<std::uint64_t> one = {0x10};
   std::vector<std::uint64_t> other = {0x11};
-  WhereNo writes = p.writer.where(site, one);
-  WhereNo rolledBack = p.writer.where(site, other);
+  StackId writes = p.writer.where(site, one);
+  StackId rolledBack = p.writer.where(site, other);
   p.begin();
   p.add(writes, 0, 8);
   p.write(0);
@@ -354,7 +354,7 @@ TEST(LoggedUnused, ACallerWhoseTransactionDidNothingIsNotJudged) {
 
 TEST(LoggedUnused, SaysInHowManyTransactions) {
   Transactions p;
-  WhereNo w = p.place(1);
+  StackId w = p.place(1);
   for (std::uint64_t i = 0; i < 3; ++i) {
     p.begin();
     p.add(w, 64 * i, 8);

@@ -8,7 +8,7 @@ constexpr std::string_view kDetector = "never-persisted";
 
 TEST(NeverPersisted, AtExit) {
   JudgedProgram p;
-  WhereNo w = p.place(7, SiteKind::Store, "List.head");
+  StackId w = p.place(7, SiteKind::Store, "List.head");
   p.storeAt(w, 0);
   expectFound(p, kDetector, {1, 1});
   Finding f = p.found(kDetector)[0];
@@ -23,8 +23,8 @@ TEST(NeverPersisted, AtExit) {
 
 TEST(NeverPersisted, FlushedButNotFenced) {
   JudgedProgram p;
-  WhereNo w = p.place(7);
-  WhereNo flush = p.place(8, SiteKind::Clwb);
+  StackId w = p.place(7);
+  StackId flush = p.place(8, SiteKind::Clwb);
   p.storeAt(w, 0);
   p.flushAt(flush, 0);
   expectFound(p, kDetector, {1, 1});
@@ -76,8 +76,8 @@ TEST(NeverPersisted, NotAStoreThatChangesNothing) {
 
 TEST(NeverPersisted, AStoreThatChangesNothingHidesNothing) {
   JudgedProgram p;
-  WhereNo first = p.place(1);
-  WhereNo second = p.place(2);
+  StackId first = p.place(1);
+  StackId second = p.place(2);
   p.storeAt(first, 0, 7, 8);
   p.storeAt(second, 0, 7, 8);
   auto findings = p.found(kDetector);
@@ -87,8 +87,8 @@ TEST(NeverPersisted, AStoreThatChangesNothingHidesNothing) {
 
 TEST(NeverPersisted, OnlyStoresThatAreStillVisible) {
   JudgedProgram p;
-  WhereNo first = p.place(1);
-  WhereNo second = p.place(2);
+  StackId first = p.place(1);
+  StackId second = p.place(2);
   p.storeAt(first, 0, 1, 8);
   p.storeAt(second, 0, 2, 4);
   p.storeAt(second, 4, 3, 4);
@@ -107,8 +107,8 @@ TEST(NeverPersisted, AVisibleByteIsEnough) {
 
 TEST(NeverPersisted, GroupedBySiteAndCounted) {
   JudgedProgram p;
-  WhereNo w = p.place(1);
-  WhereNo again = p.place(1);  // the same instruction by another way
+  StackId w = p.place(1);
+  StackId again = p.place(1);  // the same instruction by another way
   for (std::uint64_t i = 0; i < 5; ++i) p.storeAt(i % 2 == 0 ? w : again, 64 * i);
   p.persist(0);
   p.persist(64);
@@ -118,8 +118,8 @@ TEST(NeverPersisted, GroupedBySiteAndCounted) {
 
 TEST(NeverPersisted, WorstFirst) {
   JudgedProgram p;
-  WhereNo few = p.place(1);
-  WhereNo many = p.place(2);
+  StackId few = p.place(1);
+  StackId many = p.place(2);
   p.storeAt(few, 0);
   p.storeAt(many, 64);
   p.storeAt(many, 128);

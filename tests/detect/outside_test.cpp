@@ -6,7 +6,7 @@ namespace {
 
 TEST(StoreOutside, PastTheEndOfTheFile) {
   JudgedProgram p(100);
-  WhereNo w = p.place(1);
+  StackId w = p.place(1);
   p.storeAt(w, 0);
   p.persist(0);
   p.writer.event(EventKind::StoreOutside, 1, p.at(200), 0, 4, w);
@@ -32,7 +32,7 @@ TEST(StoreOutside, ToldEvenWhenBlind) {
 
 TEST(FlushOutside, OfMemoryInNoPool) {
   JudgedProgram p;
-  WhereNo w = p.place(1, SiteKind::Clwb);
+  StackId w = p.place(1, SiteKind::Clwb);
   p.writer.event(EventKind::FlushOutside, 1, 0x7fff0000, 0, 0, w);
   p.store(1, 0, 1);
   p.flushAt(w, 0);

@@ -8,8 +8,8 @@ constexpr std::string_view kDetector = "overwritten-unpersisted";
 
 TEST(Overwritten, BeforeItWasDurable) {
   JudgedProgram p;
-  WhereNo first = p.place(1);
-  WhereNo second = p.place(2);
+  StackId first = p.place(1);
+  StackId second = p.place(2);
   p.storeAt(first, 0, 1);
   p.storeAt(second, 0, 2);
   p.persist(0);

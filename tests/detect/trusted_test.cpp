@@ -3,7 +3,7 @@
 
 #include <rapidcheck.h>
 
-#include "detect/point_choice.h"
+#include "judge/point_choice.h"
 #include "judged_program.h"
 
 namespace blackout::test {
@@ -21,9 +21,9 @@ class Calls : public JudgedProgram {
     site_ = writer.site(Site{.id = 1, .kind = SiteKind::Store, .size = 8, .sources = {}, .type = ""});
   }
   // Return addresses, innermost first.
-  WhereNo stack(const std::vector<std::uint64_t>& frames) { return writer.where(site_, frames); }
+  StackId stack(const std::vector<std::uint64_t>& frames) { return writer.where(site_, frames); }
   // One step that a crash can tell: a store, made durable. Returns its first event.
-  EventNo step(WhereNo where, std::uint64_t offset, ThreadNo t = 1) {
+  EventNo step(StackId where, std::uint64_t offset, ThreadNo t = 1) {
     EventNo n = storeAt(where, offset, 1, 8, t);
     flushAt(where, offset, EventKind::Clwb, t);
     fenceAt(where, EventKind::Sfence, t);
@@ -57,17 +57,17 @@ constexpr std::uint64_t kLibc = 0x30100;
 
 TEST(Trusted, IsInsideIfTheObjectIsAnywhereOnTheStack) {
   Calls p;
-  WhereNo library = p.stack({kLibrary, kMain, kLibc});
-  WhereNo deep = p.stack({kOther, kLibraryDeeper, kLibrary, kMain, kLibc});
-  WhereNo calledBack = p.stack({kMainElsewhere, kLibrary, kMain, kLibc});
-  WhereNo own = p.stack({kMain, kLibc});
-  WhereNo other = p.stack({kOther, kMain, kLibc});
+  StackId library = p.stack({kLibrary, kMain, kLibc});
+  StackId deep = p.stack({kOther, kLibraryDeeper, kLibrary, kMain, kLibc});
+  StackId calledBack = p.stack({kMainElsewhere, kLibrary, kMain, kLibc});
+  StackId own = p.stack({kMain, kLibc});
+  StackId other = p.stack({kOther, kMain, kLibc});
   EventNo a = p.storeAt(library, 0);
   EventNo b = p.storeAt(own, 0);
   auto trusted = Trusted::of(p.trace(), {"libmap.so.1"});
   ASSERT_TRUE(trusted);
-  for (WhereNo w : {library, deep, calledBack}) EXPECT_TRUE(trusted->insideAt(w));
-  for (WhereNo w : {own, other, WhereNo{0}}) EXPECT_FALSE(trusted->insideAt(w));
+  for (StackId w : {library, deep, calledBack}) EXPECT_TRUE(trusted->insideAt(w));
+  for (StackId w : {own, other, StackId{0}}) EXPECT_FALSE(trusted->insideAt(w));
   EXPECT_TRUE(trusted->inside(a));
   EXPECT_FALSE(trusted->inside(b));
   EXPECT_FALSE(trusted->trustedSite(1));
@@ -77,8 +77,8 @@ TEST(Trusted, IsInsideIfTheObjectIsAnywhereOnTheStack) {
 // A return address is behind its call, which may be the last instruction of the object.
 TEST(Trusted, ReturnAddressesAreBehindTheirCalls) {
   Calls p;
-  WhereNo last = p.stack({0x11000});
-  WhereNo before = p.stack({0x10000});
+  StackId last = p.stack({0x11000});
+  StackId before = p.stack({0x10000});
   p.storeAt(last, 0);
   auto trusted = Trusted::of(p.trace(), {"libmap*"});
   ASSERT_TRUE(trusted);
@@ -88,9 +88,9 @@ TEST(Trusted, ReturnAddressesAreBehindTheirCalls) {
 
 TEST(Trusted, OnePointPerCallBeforeItsFirstEvent) {
   Calls p;
-  WhereNo own = p.stack({kMain, kLibc});
-  WhereNo inner = p.stack({kLibrary, kMain, kLibc});
-  WhereNo deeper = p.stack({kLibraryDeeper, kLibrary, kMain, kLibc});
+  StackId own = p.stack({kMain, kLibc});
+  StackId inner = p.stack({kLibrary, kMain, kLibc});
+  StackId deeper = p.stack({kLibraryDeeper, kLibrary, kMain, kLibc});
   EventNo before = p.step(own, 0);
   EventNo first = p.step(inner, 64);
   EventNo second = p.step(deeper, 128);
@@ -104,7 +104,7 @@ TEST(Trusted, OnePointPerCallBeforeItsFirstEvent) {
 
 TEST(Trusted, ACallThatOrdersNothingHasNoPoint) {
   Calls p;
-  WhereNo own = p.stack({kMain, kLibc});
+  StackId own = p.stack({kMain, kLibc});
   p.storeAt(p.stack({kLibrary, kMain, kLibc}), 0);
   EventNo after = p.step(own, 64);
   EXPECT_EQ(p.points({"libmap.so.1"}), (std::vector<EventNo>{after + 2}));
@@ -112,9 +112,9 @@ TEST(Trusted, ACallThatOrdersNothingHasNoPoint) {
 
 TEST(Trusted, CallsAreToldApartByTheirPlaceAndByWhatIsInBetween) {
   Calls p;
-  WhereNo own = p.stack({kMain, kLibc});
-  WhereNo here = p.stack({kLibrary, kMain, kLibc});
-  WhereNo there = p.stack({kLibrary, kMainElsewhere, kLibc});
+  StackId own = p.stack({kMain, kLibc});
+  StackId here = p.stack({kLibrary, kMain, kLibc});
+  StackId there = p.stack({kLibrary, kMainElsewhere, kLibc});
   EventNo a = p.step(here, 0);
   EventNo b = p.step(there, 64);
   EventNo c = p.step(here, 128);
@@ -135,7 +135,7 @@ TEST(Trusted, WhatACallLeftIsSeenBehindIt) {
   EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](EventNo n) { return without(last, n); }));
   // Flushed too late: this fence alone would be no point.
   Calls late;
-  WhereNo own = late.stack({kMain, kLibc});
+  StackId own = late.stack({kMain, kLibc});
   late.storeAt(own, 0);
   EventNo call = late.step(late.stack({kLibrary, kMain, kLibc}), 64);
   late.flushAt(own, 0);
@@ -148,8 +148,8 @@ TEST(Trusted, WhatACallLeftIsSeenBehindIt) {
 
 TEST(Trusted, NoPointIsAddedWhereNoCrashIsWanted) {
   Calls p;
-  WhereNo own = p.stack({kMain, kLibc});
-  WhereNo here = p.stack({kLibrary, kMain, kLibc});
+  StackId own = p.stack({kMain, kLibc});
+  StackId here = p.stack({kLibrary, kMain, kLibc});
   p.step(here, 0);
   EventNo begin = p.event(EventKind::RoiBegin);
   EventNo call = p.step(here, 64);
@@ -163,7 +163,7 @@ TEST(Trusted, NoPointIsAddedWhereNoCrashIsWanted) {
 
 TEST(Trusted, AnExtraPointIsKept) {
   Calls p;
-  WhereNo here = p.stack({kLibrary, kMain, kLibc});
+  StackId here = p.stack({kLibrary, kMain, kLibc});
   EventNo first = p.step(here, 0);
   EventNo extra = p.event(EventKind::ExtraPoint);
   p.step(here, 64);
@@ -174,14 +174,14 @@ TEST(Trusted, AnExtraPointIsKept) {
 TEST(Trusted, NoStateOutsideOfCallsIsLost) {
   EXPECT_TRUE(rc::check([](const std::vector<std::uint32_t>& genes) {
     Calls p;
-    std::vector<WhereNo> wheres = {p.stack({kMain, kLibc}), p.stack({kLibrary, kMain, kLibc}),
+    std::vector<StackId> wheres = {p.stack({kMain, kLibc}), p.stack({kLibrary, kMain, kLibc}),
                                    p.stack({kLibrary, kMainElsewhere, kLibc})};
     std::vector<EventNo> outside;
     const std::vector<std::uint64_t> offsets = {0, 64, 128};
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < genes.size() && i < 24; ++i) {
       std::uint32_t gene = genes[i];
-      WhereNo w = wheres[gene % 3];
+      StackId w = wheres[gene % 3];
       std::uint64_t offset = offsets[(gene >> 4) % 3];
       EventNo n = 0;
       switch ((gene >> 8) % 4) {
@@ -212,7 +212,7 @@ TEST(Trusted, NoStateOutsideOfCallsIsLost) {
 
 TEST(Trusted, MarksOfOperationsTellCallsApart) {
   Calls p;
-  WhereNo here = p.stack({kLibrary, kMain, kLibc});
+  StackId here = p.stack({kLibrary, kMain, kLibc});
   std::vector<EventNo> expected;
   for (std::uint64_t i = 0; i < 3; ++i) {
     EventNo begin = p.opBegin(1);
@@ -228,7 +228,7 @@ TEST(Trusted, MarksOfOperationsTellCallsApart) {
 // What has no place belongs to the call around it, and not to the one before it.
 TEST(Trusted, EventsWithoutAPlace) {
   Calls inside;
-  WhereNo here = inside.stack({kLibrary, kMain, kLibc});
+  StackId here = inside.stack({kLibrary, kMain, kLibc});
   EventNo first = inside.storeAt(here, 0);
   inside.persist(0);
   inside.step(here, 64);
@@ -245,8 +245,8 @@ TEST(Trusted, EventsWithoutAPlace) {
 
 TEST(Trusted, ThreadsAreInTheirOwnCalls) {
   Calls p;
-  WhereNo here = p.stack({kLibrary, kMain, kLibc});
-  WhereNo own = p.stack({kMain, kLibc});
+  StackId here = p.stack({kLibrary, kMain, kLibc});
+  StackId own = p.stack({kMain, kLibc});
   EventNo a = p.storeAt(here, 0, 1, 8, 1);
   EventNo b = p.step(own, 64, 2);
   p.flushAt(here, 0);

@@ -14,7 +14,7 @@ TEST(CleanFlush, OfALineThatNobodyStoredTo) {
 
 TEST(CleanFlush, CountedPerSite) {
   JudgedProgram p;
-  WhereNo w = p.place(1, SiteKind::Clwb);
+  StackId w = p.place(1, SiteKind::Clwb);
   for (std::uint64_t i = 0; i < 6; ++i) {
     if (i % 3 == 0) p.store(1, 64 * i, 1);
     p.flushAt(w, 64 * i);
@@ -27,7 +27,7 @@ TEST(CleanFlush, OfALineThatIsDurableAlready) {
   JudgedProgram p;
   p.nt(1, 0, 1);
   p.sfence(1);
-  p.clwb(1, 0);  // a non-temporal store leaves nothing in the cache
+  p.clwb(1, 0);  // a non-temporal store recoveries nothing in the cache
   p.sfence(1);
   expectFound(p, "clean-flush", {1, 1});
 }
@@ -124,7 +124,7 @@ TEST(IdleFence, WithNothingPending) {
 
 TEST(IdleFence, ASecondFence) {
   JudgedProgram p;
-  WhereNo w = p.place(1, SiteKind::Sfence);
+  StackId w = p.place(1, SiteKind::Sfence);
   p.store(1, 0, 1);
   p.clwb(1, 0);
   p.fenceAt(w);

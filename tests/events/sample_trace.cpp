@@ -40,8 +40,8 @@ TraceWriter sampleTrace() {
   flush.sources = {{0x99, {{"flush_line", "/src/persist.c", 7, 5, 0}}}};
   SiteNo flushSite = w.site(flush);
   std::array<std::uint64_t, 2> frames = {0x401100, 0x401200};
-  WhereNo storeHere = w.where(storeSite, frames);
-  WhereNo flushHere = w.where(flushSite);
+  StackId storeHere = w.where(storeSite, frames);
+  StackId flushHere = w.where(flushSite);
 
   auto at = [&](std::uint64_t offset) { return pmAddr(pool, offset); };
   w.event(EventKind::ThreadBegin, 1, 1, 4711);
@@ -130,7 +130,7 @@ std::uint64_t readAll(const Trace& trace) {
     ++count;
     sum = sum * 31 + e.addr + e.value + e.kind + e.len + e.thread;
     if (hasPayload(e)) text(trace.payload(n));
-    if (const Where* w = trace.where(e.where))
+    if (const CallStack* w = trace.callStack(e.where))
       for (std::uint64_t f : w->frames) sum += f;
     if (const Site* s = trace.siteOf(e)) {
       text(s->type);

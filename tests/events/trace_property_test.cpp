@@ -75,11 +75,11 @@ RC_GTEST_PROP(TraceRoundTrip, EventsAndStoredBytes, ()) {
   std::string written(kFileSize, '\0');
   std::vector<std::pair<EventNo, std::string>> blobs;
   std::vector<std::pair<EventNo, Event>> plain;
-  std::vector<WhereNo> wheres = {0};
+  std::vector<StackId> wheres = {0};
   for (const Step& s : *rc::gen::container<std::vector<Step>>(genStep())) {
     std::string bytes = s.bytes.substr(0, 200);
     PmAddr at = pmAddr(f, s.offset);
-    WhereNo where = wheres[s.offset % wheres.size()];
+    StackId where = wheres[s.offset % wheres.size()];
     auto put = [&](EventKind kind, PmAddr addr, std::uint64_t value) {
       EventNo n = w.event(kind, s.thread, addr, value, 0, where);
       plain.emplace_back(n, Event{static_cast<std::uint8_t>(kind), 0, s.thread, where, addr, value});

@@ -68,11 +68,11 @@ TEST(Trace, TablesAreRead) {
   EXPECT_TRUE(trace->modules()[0].instrumented);
   ASSERT_NE(trace->site(1), nullptr);
   EXPECT_EQ(*trace->site(1), test::sampleSite());
-  ASSERT_EQ(trace->whereCount(), 3U);
-  ASSERT_EQ(trace->where(1)->frames.size(), 2U);
-  EXPECT_EQ(trace->where(1)->frames[1], 0x401200U);
+  ASSERT_EQ(trace->stackCount(), 3U);
+  ASSERT_EQ(trace->callStack(1)->frames.size(), 2U);
+  EXPECT_EQ(trace->callStack(1)->frames[1], 0x401200U);
   EXPECT_EQ(trace->site(0), nullptr);
-  EXPECT_EQ(trace->where(0), nullptr);
+  EXPECT_EQ(trace->callStack(0), nullptr);
 }
 
 TEST(Trace, WideStoresAreCutAtUnits) {

@@ -156,12 +156,12 @@ TEST_F(ExplorationFile, ACutOrAFlippedByteIsSeen) {
 TEST_F(ExplorationFile, NumbersThatReferToNothingAreRefused) {
   auto read = decode(saved(), "saved");
   ASSERT_TRUE(read.has_value());
-  Watched watched = Watched::of(program_.index());
-  Baseline baseline(program_.index(), watched, program_.index().points(PointsMode::Enough));
+  TrackedBytes tracked = TrackedBytes::of(program_.index());
+  Baseline baseline(program_.index(), tracked, program_.index().points(PointsMode::Enough));
   auto restored = [&](const SavedExploration& s) {
-    Exploration exploration(watched, baseline);
+    Exploration exploration(tracked, baseline);
     exploration.addLevel(true, false, {});
-    return restore(s, s.levels[0], watched, exploration, "test").has_value();
+    return restore(s, s.levels[0], tracked, exploration, "test").has_value();
   };
   EXPECT_TRUE(restored(*read));
   ASSERT_GT(read->levels[0].runs.size(), 2U);

@@ -10,15 +10,15 @@ std::string wordOf(const Outcome& o) { return fmt::format("{}:{}:{}", static_cas
 
 Explored::Explored(const Index& index, const RecoveryProgram& program, Wanted how)
     : setup(std::move(how)),
-      watched(Watched::of(index)),
-      baseline(index, watched, index.points(setup.points)),
+      tracked(TrackedBytes::of(index)),
+      baseline(index, tracked, index.points(setup.points)),
       runner(program, baseline, setup.workers, setup.order) {
   auto made = makeStrategy(setup.strategy, setup.strategyOptions);
   if (!made) throw std::runtime_error(made.error().sentence);
   strategy = std::move(*made);
   setup.options.strategy = strategy.get();
-  setup.options.watchedGrew = [this] { return runner.grew(); };
-  explorer = std::make_unique<Explorer>(watched, baseline, runner, setup.options);
+  setup.options.trackedGrew = [this] { return runner.grew(); };
+  explorer = std::make_unique<Explorer>(tracked, baseline, runner, setup.options);
 }
 
 void Explored::run() {
@@ -28,14 +28,14 @@ void Explored::run() {
 
 std::set<std::string> Explored::words(SpaceNo s) const {
   std::set<std::string> out;
-  for (LeafNo l : explorer->space(s).leaves) out.insert(wordOf(explorer->outcome(explorer->outcomeNo(l))));
+  for (RecoveryNo l : explorer->space(s).recoveries) out.insert(wordOf(explorer->outcome(explorer->outcomeNo(l))));
   return out;
 }
 
-std::set<std::string> Explored::wordsAt(std::uint32_t ordinal, unsigned level) const {
+std::set<std::string> Explored::wordsAt(std::uint32_t pointNo, unsigned level) const {
   std::set<std::string> out;
   for (SpaceNo s = 0; s < explorer->spaceCount(); ++s)
-    if (explorer->space(s).ordinal == ordinal && explorer->space(s).level == level) out.merge(words(s));
+    if (explorer->space(s).pointNo == pointNo && explorer->space(s).level == level) out.merge(words(s));
   return out;
 }
 
@@ -55,11 +55,11 @@ std::string Explored::everything() const {
     out += fmt::format("assumed {} {} {} {} {}\n", a.site, a.annotated, a.lines, a.spaces, a.branches);
   for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) {
     const SpaceInfo& info = explorer->space(s);
-    out += fmt::format("space {} level {} ordinal {} at {} parent {} through {} {}\n", s, info.level, info.ordinal,
+    out += fmt::format("space {} level {} pointNo {} at {} parent {} through {} {}\n", s, info.level, info.pointNo,
                        info.at, info.parent, info.through, info.complete ? "complete" : "");
-    for (LeafNo l : info.leaves) {
-      LeafDetail d = explorer->detail(s, l);
-      out += fmt::format("  leaf {} {}", l, wordOf(explorer->outcome(d.outcome)));
+    for (RecoveryNo l : info.recoveries) {
+      RecoveryDetail d = explorer->detail(s, l);
+      out += fmt::format("  recovery {} {}", l, wordOf(explorer->outcome(d.outcome)));
       for (const Observation& o : d.observations)
         out += fmt::format(" {}.{}.{:x}.{}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
                            o.query.flags, o.taken, o.classes, o.version);

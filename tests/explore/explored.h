@@ -1,4 +1,4 @@
-// An exploration in a test: a traced program, what is watched of it, a fake runner and the explorer over them, and what
+// An exploration in a test: a traced program, what is tracked of it, a fake runner and the explorer over them, and what
 // it found in a form that can be compared.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Wanted {
   std::uint64_t order = 0;
   std::string strategy = "lazy";
   StrategyOptions strategyOptions;
-  ExploreOptions options;  // strategy and watchedGrew are set here
+  ExploreOptions options;  // strategy and trackedGrew are set here
 };
 
 struct Explored {
@@ -32,7 +32,7 @@ struct Explored {
   void run();
 
   Wanted setup;
-  Watched watched;
+  TrackedBytes tracked;
   Baseline baseline;
   FakeRunner runner;
   std::unique_ptr<Strategy> strategy;
@@ -40,9 +40,9 @@ struct Explored {
 
   // Words of the outcomes that a space leads to, or all spaces of a point and level.
   std::set<std::string> words(SpaceNo s) const;
-  std::set<std::string> wordsAt(std::uint32_t ordinal, unsigned level) const;
+  std::set<std::string> wordsAt(std::uint32_t pointNo, unsigned level) const;
   std::set<std::string> words() const;
-  // Everything that must not depend on the order of runs: spaces, leaves with all their observations, outcomes.
+  // Everything that must not depend on the order of runs: spaces, recoveries with all their observations, outcomes.
   std::string everything() const;
 };
 

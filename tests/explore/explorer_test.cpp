@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "explore/pieces.h"
+#include "explore/whole_record.h"
 #include "explored.h"
 #include "tiny_program.h"
 
@@ -45,7 +45,7 @@ struct Counted : Explored {
     return *this;
   }
   SpaceNo end() const { return baseline.count() - 1; }  // the last point
-  std::size_t leavesAtEnd() const { return explorer->space(end()).leaves.size(); }
+  std::size_t leavesAtEnd() const { return explorer->space(end()).recoveries.size(); }
   Words wordsAtEnd() const { return words(end()); }
   const ExplorationSummary& summary() const { return explorer->summary(); }
 
@@ -98,7 +98,7 @@ TEST(Explorer, NarrowStoresReadByOneWideLoadAreOneQuestion) {
   Counted e(p, {open(), load(0, 8, 2), print()});
   e.go();
   EXPECT_EQ(e.leavesAtEnd(), 4U);  // prefixes of the history
-  LeafDetail d = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves.back());
+  RecoveryDetail d = e.explorer->detail(e.end(), e.explorer->space(e.end()).recoveries.back());
   ASSERT_EQ(d.observations.size(), 2U);
   EXPECT_EQ(d.observations[1].query.mask, 0xffU);
   EXPECT_EQ(d.observations[1].classes, 4U);
@@ -113,7 +113,7 @@ TEST(Explorer, ALoadAcrossTwoLinesAsksForEach) {
   Counted e(p, {open(), load(56, 16, 2), print()});
   e.go();
   EXPECT_EQ(e.leavesAtEnd(), 4U);
-  EXPECT_EQ(e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves[0]).observations.size(), 3U);
+  EXPECT_EQ(e.explorer->detail(e.end(), e.explorer->space(e.end()).recoveries[0]).observations.size(), 3U);
 }
 
 TEST(Explorer, WhatIsLeftAfterAnObservationIsASetAndNoInterval) {
@@ -124,7 +124,7 @@ TEST(Explorer, WhatIsLeftAfterAnObservationIsASetAndNoInterval) {
   p.store(1, 8, 2);
   Counted e(p, {open(), load(0, 1, 2), print(), load(8, 1, 3), print()});
   e.go();
-  // a = 0 leaves the first version and the last two; b is 0, 1 or 2 there, and 0 or 1 where a = 1.
+  // a = 0 recoveries the first version and the last two; b is 0, 1 or 2 there, and 0 or 1 where a = 1.
   EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb"}));
   EXPECT_EQ(e.summary().runs, 5U);
 }
@@ -160,7 +160,7 @@ TEST(Explorer, WhatRecoveryWroteItselfIsNoQuestion) {
   Counted e(p, {open(), store(0, 4, 1), load(0, 8, 2), print()});
   e.go();
   ASSERT_EQ(e.leavesAtEnd(), 1U);
-  auto observations = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves[0]).observations;
+  auto observations = e.explorer->detail(e.end(), e.explorer->space(e.end()).recoveries[0]).observations;
   // Only the half that it did not write, in which the versions agree.
   ASSERT_EQ(observations.size(), 2U);
   EXPECT_EQ(observations[1].query.mask, 0xf0U);
@@ -219,8 +219,8 @@ TEST(Explorer, LoadsThatMayReadFromMoreThanOneStore) {
   Counted e(p, {open(), load(0, 1, 2), load(0, 2, 3)});
   e.go();
   SpaceNo end = e.end();
-  for (LeafNo l : e.explorer->space(end).leaves) {
-    LeafDetail d = e.explorer->detail(end, l);
+  for (RecoveryNo l : e.explorer->space(end).recoveries) {
+    RecoveryDetail d = e.explorer->detail(end, l);
     ASSERT_EQ(d.observations.size(), 3U);
     EXPECT_EQ(e.explorer->mayReadFrom(end, l, 1), (std::vector<StoreRef>{{1, 0}, {1, 1}, {1, kNoStore}}));
     // The second load asks for byte 1 alone; after byte 0 was 0 or 1 it can't have been stored.
@@ -245,18 +245,18 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:cb"}));
   std::uint64_t runs = e.runner.runs();
   auto word = [&](const Assignment& a, Others o) {
-    auto leaf = e.explorer->leafOf(end, a, o);
-    EXPECT_TRUE(leaf.has_value());
-    return wordOf(e.explorer->outcome(e.explorer->outcomeNo(*leaf)));
+    auto recovery = e.explorer->recoveryOf(end, a, o);
+    EXPECT_TRUE(recovery.has_value());
+    return wordOf(e.explorer->outcome(e.explorer->outcomeNo(*recovery)));
   };
-  WatchedNo first = e.watched.find(lineOf(p.at(0)));
-  EXPECT_EQ(word({}, Others::Newest), "0:0:cb");
+  TrackedNo first = e.tracked.find(lineOf(p.at(0)));
+  EXPECT_EQ(word({}, UnnamedLines::Newest), "0:0:cb");
   EXPECT_EQ(e.runner.runs(), runs);
-  EXPECT_EQ(word({{first, 1}}, Others::Newest), "0:0:bb");
-  EXPECT_EQ(word({{first, 1}}, Others::Least), "0:0:ba");
-  EXPECT_EQ(word({{first, 1}}, Others::Least), "0:0:ba");
+  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Newest), "0:0:bb");
+  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Least), "0:0:ba");
+  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Least), "0:0:ba");
   EXPECT_EQ(e.runner.runs(), runs + 2);
-  EXPECT_EQ(e.explorer->crashState(end, {{first, 1}}, Others::Newest),
+  EXPECT_EQ(e.explorer->crashState(end, {{first, 1}}, UnnamedLines::Newest),
             (CrashState{{e.baseline.point(end), {{lineOf(p.at(0)), {1, {}}}, {lineOf(p.at(64)), {1, {}}}}}}));
   EXPECT_EQ(e.explorer->uncertain(end).size(), 2U);
   EXPECT_EQ(e.explorer->line(end, first).versions.size(), 3U);
@@ -341,7 +341,7 @@ struct Record : TinyProgram {
   }
 };
 
-TEST(Pieces, OfTwoLinesAreExploredExactly) {
+TEST(WholeRecord, OfTwoLinesAreExploredExactly) {
   Record p(2);
   for (bool annotated : {false, true}) {
     Counted e(p, reading(2, annotated));
@@ -357,7 +357,7 @@ TEST(Pieces, OfTwoLinesAreExploredExactly) {
   EXPECT_EQ(e.leavesAtEnd(), 49U);
 }
 
-TEST(Pieces, OfManyLinesCostTheirNumberAndNotTheirProduct) {
+TEST(WholeRecord, OfManyLinesCostTheirNumberAndNotTheirProduct) {
   for (bool annotated : {false, true})
     for (unsigned n : {4U, 8U, 16U, 32U}) {
       Record p(n);
@@ -366,7 +366,7 @@ TEST(Pieces, OfManyLinesCostTheirNumberAndNotTheirProduct) {
       Counted e(p, reading(n, annotated), setup);
       e.go();
       // What nobody called a checksum is explored exactly up to a constant.
-      std::uint64_t exact = annotated ? 0 : Pieces::kExact;
+      std::uint64_t exact = annotated ? 0 : WholeRecord::kExact;
       if (!annotated && n <= 8) {
         EXPECT_EQ(e.leavesAtEnd(), std::uint64_t{1} << n);
         EXPECT_TRUE(e.summary().assumptions.empty());
@@ -386,7 +386,7 @@ TEST(Pieces, OfManyLinesCostTheirNumberAndNotTheirProduct) {
     }
 }
 
-TEST(Pieces, TheSampleIsTheSeeds) {
+TEST(WholeRecord, TheSampleIsTheSeeds) {
   Record p(12);
   Wanted setup;
   Counted one(p, reading(12, true), setup);
@@ -400,13 +400,13 @@ TEST(Pieces, TheSampleIsTheSeeds) {
   EXPECT_NE(one.everything(), other.everything());
 }
 
-TEST(Pieces, AnotherInstructionBetweenThemMakesThemDecisions) {
+TEST(WholeRecord, AnotherInstructionBetweenThemMakesThemDecisions) {
   Record p(5);
   std::vector<Instruction> recovery = {open()};
   for (unsigned i = 0; i < 5; ++i) {
     recovery.push_back(load(64 * i + 8, 8, 5));
     recovery.push_back(load(64 * i + 16, 8, 6));
-    p.store(1, 64 * i + 16, 0);  // watched, and always 0
+    p.store(1, 64 * i + 16, 0);  // tracked, and always 0
   }
   Counted e(p, recovery);
   e.go();
@@ -414,7 +414,7 @@ TEST(Pieces, AnotherInstructionBetweenThemMakesThemDecisions) {
   EXPECT_TRUE(e.summary().assumptions.empty());
 }
 
-TEST(Pieces, ReadsThatDecideWhatIsReadNextAreNoPieces) {
+TEST(WholeRecord, ReadsThatDecideWhatIsReadNextAreNoPieces) {
   // One instruction follows a list: where the next is not there, it reads something else.
   TinyProgram p;
   for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
@@ -483,7 +483,7 @@ TEST(Bounds, MaxRunsKeepsTheFirstInOrder) {
       e.run();
       EXPECT_EQ(e.summary().newRuns, std::min<std::uint64_t>(most, 32));
       EXPECT_EQ(e.summary().stop, most < 32 ? Stop::MaxRuns : Stop::Finished);
-      EXPECT_EQ(e.explorer->space(e.end()).leaves.size(), std::min<std::uint64_t>(most, 32));
+      EXPECT_EQ(e.explorer->space(e.end()).recoveries.size(), std::min<std::uint64_t>(most, 32));
       EXPECT_EQ(e.summary().completePoints, most < 32 ? 0U : 1U);
       EXPECT_LT(e.runner.runs(), e.summary().newRuns + 2 * workers - 1);
       if (workers == 1) one = e.everything();
@@ -609,8 +609,8 @@ TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
   EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
   EXPECT_EQ(e.summary().levels, 2U);
   EXPECT_TRUE(e.summary().complete());
-  // Byte 65 is watched now.
-  EXPECT_EQ(e.watched.mask(e.watched.find(lineOf(p.at(64)))), 3U);
+  // Byte 65 is tracked now.
+  EXPECT_EQ(e.tracked.mask(e.tracked.find(lineOf(p.at(64)))), 3U);
   // Each recovery of the first level ends after its store: one further crash each.
   EXPECT_EQ(e.summary().spaces, 1U + 4U);
 }
@@ -707,7 +707,7 @@ TEST(Explorer, RegionsOfRestartsAreToldWhateverTheOrderOfRuns) {
       EXPECT_TRUE(e.explorer->postRegions());
       if (one.empty()) one = e.everything();
       EXPECT_EQ(e.everything(), one);
-      LeafDetail detail = e.explorer->detail(e.end(), e.explorer->space(e.end()).leaves.back());
+      RecoveryDetail detail = e.explorer->detail(e.end(), e.explorer->space(e.end()).recoveries.back());
       for (const Observation& o : detail.observations)
         EXPECT_EQ(o.query.flags, o.query.site == 4 ? BLACKOUT_QUERY_OUTSIDE : BLACKOUT_QUERY_SKIPPED);
     }

@@ -24,7 +24,7 @@ class RequestMemory : public CrashedMemory {
   std::vector<RunFile> files() const {
     if (request_.files) return *request_.files;
     const FileTimeline& timeline = baseline_.index().files();
-    EventNo at = baseline_.point(request_.ordinal);
+    EventNo at = baseline_.point(request_.pointNo);
     std::vector<RunFile> out;
     for (FileNo f = 1; f <= timeline.count(); ++f)
       if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
@@ -35,19 +35,19 @@ class RequestMemory : public CrashedMemory {
     if (line == lines_.end()) line = lines_.emplace(lineOf(addr), content(lineOf(addr))).first;
     return line->second[addr % BLACKOUT_LINE];
   }
-  std::uint32_t opState(std::uint32_t n) const override { return baseline_.opState(request_.ordinal, n); }
+  std::uint32_t opState(std::uint32_t n) const override { return baseline_.opState(request_.pointNo, n); }
 
  private:
   LineBytes content(LineNo line) const {
-    WatchedNo w = baseline_.watched().find(line);
+    TrackedNo w = baseline_.tracked().find(line);
     LineBytes bytes{};
-    if (w == Watched::kNone) {
+    if (w == TrackedBytes::kNone) {
       baseline_.index().files().initialBytes(line, bytes);
       return bytes;
     }
     for (const auto& [changed, to] : request_.lines)
       if (changed == w) return to;
-    return baseline_.least(request_.ordinal, w);
+    return baseline_.least(request_.pointNo, w);
   }
   const Baseline& baseline_;
   const RunRequest& request_;
@@ -56,14 +56,14 @@ class RequestMemory : public CrashedMemory {
 
 }  // namespace
 
-WatchedNames namesOf(const Watched& watched) {
-  return {[&watched](LineNo line) {
-            WatchedNo w = watched.find(line);
-            return w == Watched::kNone ? std::nullopt : std::optional(w);
+WatchedNames namesOf(const TrackedBytes& tracked) {
+  return {[&tracked](LineNo line) {
+            TrackedNo w = tracked.find(line);
+            return w == TrackedBytes::kNone ? std::nullopt : std::optional(w);
           },
-          [&watched](WatchedNo w) { return watched.mask(w); },
-          {watched.paths().begin(), watched.paths().end()},
-          watched.operations()};
+          [&tracked](TrackedNo w) { return tracked.mask(w); },
+          {tracked.paths().begin(), tracked.paths().end()},
+          tracked.operations()};
 }
 
 FakeRunner::FakeRunner(const RecoveryProgram& program, const Baseline& baseline, unsigned workers, std::uint64_t order)
@@ -80,20 +80,20 @@ FakeRunner::~FakeRunner() {
 
 void FakeRunner::check(const RunRequest& request) {
   auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
-  if (request.ordinal >= baseline_->count()) return complain("no such point");
+  if (request.pointNo >= baseline_->count()) return complain("no such point");
   if (request.files && !std::is_sorted(request.files->begin(), request.files->end()))
     complain("files are not ascending");
   if (request.files && level_ == 1) complain("files of the first crash are the baseline's");
   for (std::size_t i = 0; i < request.lines.size(); ++i) {
     const auto& [w, bytes] = request.lines[i];
     if (i > 0 && request.lines[i - 1].first >= w) complain("lines are not ascending");
-    if (bytes == baseline_->least(request.ordinal, w)) complain(fmt::format("line {} is named for nothing", w));
+    if (bytes == baseline_->least(request.pointNo, w)) complain(fmt::format("line {} is named for nothing", w));
     if (level_ > 1) continue;
     LineVersions possible =
-        baseline_->index().versionsOf(baseline_->watched().line(w), baseline_->point(request.ordinal));
+        baseline_->index().versionsOf(baseline_->tracked().line(w), baseline_->point(request.pointNo));
     if (std::none_of(possible.versions.begin(), possible.versions.end(),
                      [&](const LineVersion& v) { return v.bytes == bytes; }))
-      complain(fmt::format("no crash at point {} leaves line {} so", request.ordinal, w));
+      complain(fmt::format("no crash at point {} recoveries line {} so", request.pointNo, w));
   }
 }
 
@@ -107,7 +107,7 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
     files.resize(std::max<std::size_t>(files.size(), f.number + 1));
     files[f.number] = {true, f.path, f.size};
   }
-  RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->watched()), files);
+  RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->tracked()), files);
 
   RunResult result;
   result.outcome = did.outcome;
@@ -120,14 +120,14 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
   for (const Query& q : did.queries) {
     recovery += fmt::format("{} {} {:x}:", static_cast<int>(q.kind), q.subject, q.mask);
     if (q.kind == QueryKind::Bytes) {
-      PmAddr line = addressOf(baseline_->watched().line(q.subject));
+      PmAddr line = addressOf(baseline_->tracked().line(q.subject));
       for (unsigned i = 0; i < 64; ++i)
         if ((q.mask >> i & 1) != 0) recovery += static_cast<char>(memory.read(line + i));
     } else if (q.kind == QueryKind::Path) {
-      auto found = memory.open(baseline_->watched().paths()[q.subject]);
+      auto found = memory.open(baseline_->tracked().paths()[q.subject]);
       if (found) recovery += fmt::format("{} {}", found->number, found->size);
     } else {
-      recovery += std::to_string(opAnswer(memory.opState(q.subject), q.mask));
+      recovery += std::to_string(opReply(memory.opState(q.subject), q.mask));
     }
     recovery += ';';
   }

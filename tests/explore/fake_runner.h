@@ -24,7 +24,7 @@ class FakeRunner : public Runner {
 
   // Changes a result before it is handed out: a program that is not deterministic.
   std::function<void(std::uint64_t run, RunResult&)> disturb;
-  // For ExploreOptions: further lines are watched from now on, so a recovery may be asked for again.
+  // For ExploreOptions: further lines are tracked from now on, so a recovery may be asked for again.
   Result<void> grew() {
     seen_.clear();
     ++level_;
@@ -51,7 +51,7 @@ class FakeRunner : public Runner {
   std::filesystem::path folder_;
 };
 
-// What is watched, for RecoveryProgram::run.
-WatchedNames namesOf(const Watched& watched);
+// What is tracked, for RecoveryProgram::run.
+WatchedNames namesOf(const TrackedBytes& tracked);
 
 }  // namespace blackout::test

@@ -33,13 +33,13 @@ struct Program {
     bytes = writer.bytes();
     trace = std::make_unique<Trace>(std::move(*Trace::fromBytes(std::as_bytes(std::span(bytes)))));
     index = std::make_unique<Index>(std::move(*Index::build(*trace, {})));
-    watched = std::make_unique<Watched>(Watched::of(*index));
-    baseline = std::make_unique<Baseline>(*index, *watched, index->points(PointsMode::Enough));
+    tracked = std::make_unique<TrackedBytes>(TrackedBytes::of(*index));
+    baseline = std::make_unique<Baseline>(*index, *tracked, index->points(PointsMode::Enough));
   }
   std::string bytes;
   std::unique_ptr<Trace> trace;
   std::unique_ptr<Index> index;
-  std::unique_ptr<Watched> watched;
+  std::unique_ptr<TrackedBytes> tracked;
   std::unique_ptr<Baseline> baseline;
 };
 
@@ -55,14 +55,14 @@ void look(std::string_view bytes) {
     return;
   }
   for (const SavedLevel& level : saved->levels) {
-    Exploration exploration(*program().watched, *program().baseline);
+    Exploration exploration(*program().tracked, *program().baseline);
     exploration.addLevel(level.shared, level.traced, std::vector<SpaceInfo>(program().baseline->count()));
-    if (!restore(*saved, level, *program().watched, exploration, "fuzzed")) continue;
+    if (!restore(*saved, level, *program().tracked, exploration, "fuzzed")) continue;
     // What was restored can be saved, and its traces are refused or read.
     std::uint64_t digest = 0;
     if (!encode(savedForm(exploration, 1, {&digest, 1}))) __builtin_trap();
-    for (LeafNo l = 0; l < exploration.leaves.size(); ++l)
-      if (exploration.leaves[l].trace != nullptr) (void)exploration.interrupted(l);
+    for (RecoveryNo l = 0; l < exploration.recoveries.size(); ++l)
+      if (exploration.recoveries[l].trace != nullptr) (void)exploration.interrupted(l);
   }
 }
 

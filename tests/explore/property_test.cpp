@@ -86,7 +86,7 @@ bool product(const BruteSnapshot& snapshot, std::size_t most, Visit visit) {
   return true;
 }
 
-const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](WatchedNo) { return 0; }, {}, 0};
+const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](TrackedNo) { return 0; }, {}, 0};
 
 std::vector<RecoveryProgram::TableFile> tableOf(const BruteSnapshot& snapshot) {
   std::vector<RecoveryProgram::TableFile> files(1);
@@ -263,7 +263,7 @@ void treeEqualsNoTree(const Genes& genes, const Genes& recoveryGenes, std::uint3
   alone.run();
   for (SpaceNo s = 0; s < tree.explorer->spaceCount(); ++s) {
     RC_ASSERT(tree.words(s) == alone.words(s));
-    RC_ASSERT(tree.explorer->space(s).leaves.size() == alone.explorer->space(s).leaves.size());
+    RC_ASSERT(tree.explorer->space(s).recoveries.size() == alone.explorer->space(s).recoveries.size());
   }
   RC_ASSERT(alone.runner.runs() == tree.explorer->summary().runsPerSpaceAlone);
   RC_ASSERT(tree.runner.repeated() == 0U);
@@ -387,8 +387,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   RC_CLASSIFY(!whole, "files that can't be told");
 }
 
-// Every leaf's example, as a crash state, gives by the index an image on which the recovery ends as the leaf says; and
-// asking for that state finds the leaf.
+// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery says; and
+// asking for that state finds the recovery.
 class ImageMemory : public CrashedMemory {
  public:
   ImageMemory(const Image& image, const std::vector<std::uint32_t>& ops) : image_(image), ops_(ops) {}
@@ -424,7 +424,7 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
   std::size_t checked = 0;
   for (SpaceNo s = 0; s < e.explorer->spaceCount() && checked < 300; ++s) {
     const SpaceInfo& info = e.explorer->space(s);
-    std::vector<std::uint32_t> ops = opStates(c.trace, e.baseline.point(info.ordinal));
+    std::vector<std::uint32_t> ops = opStates(c.trace, e.baseline.point(info.pointNo));
     // The traces of the recoveries on the way, last crash first.
     std::vector<std::string> bytes;
     std::vector<std::unique_ptr<Trace>> traces;
@@ -438,10 +438,10 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       indexes.insert(indexes.begin(), further.back().get());
     }
     indexes.insert(indexes.begin(), &c.index);
-    for (LeafNo l : info.leaves) {
+    for (RecoveryNo l : info.recoveries) {
       ++checked;
-      LeafDetail detail = e.explorer->detail(s, l);
-      auto found = e.explorer->leafOf(s, detail.example);
+      RecoveryDetail detail = e.explorer->detail(s, l);
+      auto found = e.explorer->recoveryOf(s, detail.example);
       RC_ASSERT(found.has_value());
       RC_ASSERT(*found == l);
       CrashState state = e.explorer->crashState(s, detail.example);
@@ -455,10 +455,10 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       RC_ASSERT(again.has_value());
       RC_ASSERT(!again->divergence.has_value());
       // Everything else persisted does not matter to what was read.
-      auto newest = e.explorer->leafOf(s, detail.example, Others::Newest);
+      auto newest = e.explorer->recoveryOf(s, detail.example, UnnamedLines::Newest);
       RC_ASSERT(newest.has_value());
       RC_ASSERT(*newest == l);
-      auto stated = buildImage(e.explorer->crashState(s, detail.example, Others::Newest), indexes);
+      auto stated = buildImage(e.explorer->crashState(s, detail.example, UnnamedLines::Newest), indexes);
       if (!stated) RC_FAIL(stated.error().sentence);
       ImageMemory other(*stated, ops);
       RC_ASSERT(wordOf(c.recovery.run(other, kNothing, other.table()).outcome) ==
@@ -471,9 +471,9 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
 // The baseline has at every point what the index has.
 void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
   Case c(genes, {}, optionGene);
-  Watched watched = Watched::of(c.index);
+  TrackedBytes tracked = TrackedBytes::of(c.index);
   PointsMode mode = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
-  Baseline baseline(c.index, watched, c.index.points(mode));
+  Baseline baseline(c.index, tracked, c.index.points(mode));
   FirstCrash first(baseline);
   SpaceMemory moving(first);
   for (std::uint32_t step = 0; step < 2 * baseline.count(); ++step) {
@@ -482,9 +482,9 @@ void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
     EventNo at = baseline.point(o);
     CrashSpace space(first, o);
     moving.enter(space);
-    std::vector<WatchedNo> uncertain;
-    for (WatchedNo w = 0; w < watched.count(); ++w) {
-      LineVersions expected = c.index.versionsOf(watched.line(w), at);
+    std::vector<TrackedNo> uncertain;
+    for (TrackedNo w = 0; w < tracked.count(); ++w) {
+      LineVersions expected = c.index.versionsOf(tracked.line(w), at);
       RC_ASSERT(baseline.least(o, w) == expected.versions.front().bytes);
       RC_ASSERT(moving.least(w) == expected.versions.front().bytes);
       RC_ASSERT(moving.uncertain(w) == (expected.versions.size() > 1));
@@ -496,19 +496,19 @@ void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
         RC_ASSERT(line.versions[v].bytes == expected.versions[v].bytes);
         RC_ASSERT(line.versions[v].version == expected.versions[v].version);
       }
-      std::uint32_t length = c.index.historyLength(c.index.lineId(watched.line(w)), at);
+      std::uint32_t length = c.index.historyLength(c.index.lineId(tracked.line(w)), at);
       RC_ASSERT(line.versions[line.newest].bytes ==
-                c.index.contentOf(c.index.lineId(watched.line(w)), at, Version{length, {}}));
+                c.index.contentOf(c.index.lineId(tracked.line(w)), at, Version{length, {}}));
     }
     RC_ASSERT(baseline.uncertain(o) == uncertain);
     RC_ASSERT(space.uncertain() == uncertain);
     moving.leave();
-    for (std::uint32_t p = 0; p < watched.paths().size(); ++p)
-      RC_ASSERT(baseline.pathState(o, p) == pathState(space.files(), watched.paths()[p]));
+    for (std::uint32_t p = 0; p < tracked.paths().size(); ++p)
+      RC_ASSERT(baseline.pathState(o, p) == pathState(space.files(), tracked.paths()[p]));
     std::uint32_t other = static_cast<std::uint32_t>(mix(step, 1) % baseline.count());
-    std::vector<WatchedNo> changed = baseline.changed(o, other);
+    std::vector<TrackedNo> changed = baseline.changed(o, other);
     RC_ASSERT(std::is_sorted(changed.begin(), changed.end()));
-    for (WatchedNo w = 0; w < watched.count(); ++w)
+    for (TrackedNo w = 0; w < tracked.count(); ++w)
       if (baseline.least(o, w) != baseline.least(other, w))
         RC_ASSERT(std::binary_search(changed.begin(), changed.end(), w));
   }
@@ -549,7 +549,7 @@ int main(int argc, char** argv) {
   ok &= rc::check("one worker == eight in any order", workersDoNotMatter);
   ok &= rc::check("resumed == uninterrupted", resumedEqualsUninterrupted);
   ok &= rc::check("two failures == brute force", twoFailuresEqualBruteForce);
-  ok &= rc::check("a leaf's crash state leads to it", crashStatesLeadToTheirLeaves);
+  ok &= rc::check("a recovery's crash state leads to it", crashStatesLeadToTheirLeaves);
   ok &= rc::check("strategies find a part of what there is", strategiesFindAPart);
   return ok ? 0 : 1;
 }

@@ -68,9 +68,9 @@ namespace {
 
 class Machine {
  public:
-  Machine(const CrashedMemory& memory, const WatchedNames& watched,
+  Machine(const CrashedMemory& memory, const WatchedNames& tracked,
           const std::vector<RecoveryProgram::TableFile>& files)
-      : memory_(memory), watched_(watched) {
+      : memory_(memory), tracked_(tracked) {
     for (std::size_t n = 1; n < files.size(); ++n) {
       const auto& f = files[n];
       FileNo made =
@@ -150,7 +150,7 @@ class Machine {
           if (last_ % 3 != 0) at += i.value;
           break;
         case Does::Op:
-          if (i.value < watched_.operations && askedOps_.insert({i.value, i.size}).second)
+          if (i.value < tracked_.operations && askedOps_.insert({i.value, i.size}).second)
             log({QueryKind::Op, static_cast<std::uint32_t>(i.value), i.size, i.site, 0, 0, slots_});
           last_ = memory_.opState(static_cast<std::uint32_t>(i.value));
           if (i.size > 0) last_ = last_ >= i.size ? 1 : 0;
@@ -187,14 +187,14 @@ class Machine {
     file_ = file;
   }
   void askPath(const std::string& path) {
-    auto it = std::find(watched_.paths.begin(), watched_.paths.end(), path);
-    if (it == watched_.paths.end() || !askedPaths_.insert(path).second) return;
-    log({QueryKind::Path, static_cast<std::uint32_t>(it - watched_.paths.begin()), 0, 0, 0, 0, slots_});
+    auto it = std::find(tracked_.paths.begin(), tracked_.paths.end(), path);
+    if (it == tracked_.paths.end() || !askedPaths_.insert(path).second) return;
+    log({QueryKind::Path, static_cast<std::uint32_t>(it - tracked_.paths.begin()), 0, 0, 0, 0, slots_});
   }
   // Once it has changed files it knows them: it asks for all of them first.
   void changeFiles() {
     if (ownFiles_) return;
-    for (const std::string& p : watched_.paths) askPath(p);
+    for (const std::string& p : tracked_.paths) askPath(p);
     ownFiles_ = true;
   }
 
@@ -209,8 +209,8 @@ class Machine {
       sum = sum * 31 + static_cast<std::uint64_t>(byteAt(a));
     }
     for (auto& [line, mask] : masks)
-      if (auto w = watched_.line(line)) {
-        mask &= watched_.mask(*w);
+      if (auto w = tracked_.line(line)) {
+        mask &= tracked_.mask(*w);
         if (mask != 0) log({QueryKind::Bytes, *w, mask, i.site, group, 0, slots_});
       }
     return sum;
@@ -242,7 +242,7 @@ class Machine {
   }
 
   const CrashedMemory& memory_;
-  const WatchedNames& watched_;
+  const WatchedNames& tracked_;
   std::optional<CrashedMemory::File> file_;
   std::map<PmAddr, std::byte> written_;
   std::set<PmAddr> observed_;
@@ -264,9 +264,9 @@ class Machine {
 
 }  // namespace
 
-RecoveryProgram::Did RecoveryProgram::run(const CrashedMemory& memory, const WatchedNames& watched,
+RecoveryProgram::Did RecoveryProgram::run(const CrashedMemory& memory, const WatchedNames& tracked,
                                           const std::vector<TableFile>& files) const {
-  return Machine(memory, watched, files).run(instructions);
+  return Machine(memory, tracked, files).run(instructions);
 }
 
 }  // namespace blackout::test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "explore/run.h"
+#include "run/run.h"
 
 namespace blackout::test {
 
@@ -28,10 +28,10 @@ class CrashedMemory {
   virtual std::uint32_t opState(std::uint32_t n) const = 0;
 };
 
-// What is watched: the log's numbers.
+// What is tracked: the log's numbers.
 struct WatchedNames {
-  std::function<std::optional<WatchedNo>(LineNo)> line;
-  std::function<std::uint64_t(WatchedNo)> mask;
+  std::function<std::optional<TrackedNo>(LineNo)> line;
+  std::function<std::uint64_t(TrackedNo)> mask;
   std::vector<std::string> paths;
   std::uint32_t operations = 0;
 };
@@ -86,7 +86,7 @@ struct RecoveryProgram {
     std::string path;
     std::uint64_t size = 0;
   };
-  Did run(const CrashedMemory& memory, const WatchedNames& watched, const std::vector<TableFile>& files) const;
+  Did run(const CrashedMemory& memory, const WatchedNames& tracked, const std::vector<TableFile>& files) const;
 };
 
 }  // namespace blackout::test

@@ -15,7 +15,7 @@ LineBytes lineWith(unsigned seed) {
   return bytes;
 }
 
-Query bytesQuery(std::uint64_t mask, WatchedNo w = 0) {
+Query bytesQuery(std::uint64_t mask, TrackedNo w = 0) {
   Query q;
   q.mask = mask;
   q.subject = w;
@@ -39,7 +39,7 @@ TEST(RecoveryTree, AQuestionTakesItsBytesAndNoOthers) {
   for (std::uint64_t mask : shapes()) {
     RecoveryTree tree;
     Query q = bytesQuery(mask);
-    Answer answer{&a, 0};
+    Reply answer{&a, 0};
     tree.insert(RecoveryTree::kRoot, {&q, 1}, {&answer, 1}, 3);
     NodeNo n = tree.target(RecoveryTree::kRoot).number();
     ASSERT_EQ(tree.mask(n), mask);
@@ -63,7 +63,7 @@ TEST(RecoveryTree, EveryAnswerHasItsEdgeHoweverManyThereAre) {
     RecoveryTree tree;
     Query q = bytesQuery(mask);
     LineBytes first = lineWith(0);
-    Answer answer{&first, 0};
+    Reply answer{&first, 0};
     tree.insert(RecoveryTree::kRoot, {&q, 1}, {&answer, 1}, 0);
     NodeNo n = tree.target(RecoveryTree::kRoot).number();
     for (unsigned i = 1; i < 300; ++i) {
@@ -79,9 +79,9 @@ TEST(RecoveryTree, EveryAnswerHasItsEdgeHoweverManyThereAre) {
 TEST(RecoveryTree, PathsLeadFromTheRootToALeaf) {
   RecoveryTree tree;
   std::vector<Query> queries;
-  std::vector<Answer> answers;
+  std::vector<Reply> answers;
   LineBytes bytes = lineWith(9);
-  for (WatchedNo w = 0; w < 5; ++w) {
+  for (TrackedNo w = 0; w < 5; ++w) {
     queries.push_back(bytesQuery(0xff, w));
     answers.push_back({&bytes, 0});
   }
@@ -116,10 +116,10 @@ TEST(RecoveryTree, FlagsStayWithTheirNodes) {
   RecoveryTree tree;
   EXPECT_FALSE(tree.anyFlag(BLACKOUT_QUERY_FLAGS));
   std::vector<Query> queries;
-  std::vector<Answer> answers;
+  std::vector<Reply> answers;
   LineBytes bytes = lineWith(3);
   for (std::uint8_t flags : {0, 1, 2, 3, 0, 2}) {
-    queries.push_back(bytesQuery(0xff, static_cast<WatchedNo>(queries.size())));  // of one site
+    queries.push_back(bytesQuery(0xff, static_cast<TrackedNo>(queries.size())));  // of one site
     queries.back().flags = flags;
     answers.push_back({&bytes, 0});
   }

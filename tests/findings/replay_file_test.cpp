@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "explore/watched.h"
-#include "explore/crash_trace.h"
+#include "model/tracked_bytes.h"
+#include "model/crash_trace.h"
 #include "tiny_program.h"
 
 namespace blackout {
@@ -150,14 +150,14 @@ TEST(CrashTrace, KeepsOperationsMappingsAndFilesToCome) {
   auto crash = crashTrace({{.at = at, .persisted = {}}}, {&one, 1});
   ASSERT_TRUE(crash);
   Opened o = open(*crash);
-  Watched watched = Watched::of(*o.index);
-  ASSERT_EQ(watched.operations(), 4U);
-  Baseline baseline(*o.index, watched, {crash->at});
+  TrackedBytes tracked = TrackedBytes::of(*o.index);
+  ASSERT_EQ(tracked.operations(), 4U);
+  Baseline baseline(*o.index, tracked, {crash->at});
   std::vector<std::uint32_t> states;
   for (std::uint32_t i = 0; i < 4; ++i) states.push_back(baseline.opState(0, i));
   EXPECT_EQ(states, (std::vector<std::uint32_t>{1, 2, 1, 0}));
-  ASSERT_EQ(watched.paths().size(), 2U);
-  EXPECT_EQ(watched.paths()[0], "/later");
+  ASSERT_EQ(tracked.paths().size(), 2U);
+  EXPECT_EQ(tracked.paths()[0], "/later");
   EXPECT_EQ(baseline.pathState(0, 0), PathState{});
   EXPECT_EQ(baseline.pathState(0, 1), (PathState{1, 4096}));
   std::vector<std::string> mapped;

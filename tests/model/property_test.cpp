@@ -10,7 +10,7 @@
 #include "brute_force.h"
 #include "model/cursor.h"
 #include "model/image.h"
-#include "model/replay.h"
+#include "model/files_at_end.h"
 #include "random_program.h"
 
 namespace blackout::test {

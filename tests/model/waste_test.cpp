@@ -35,8 +35,8 @@ class Wastes : public testing::Test {
   static constexpr bool kAnnounced = true;
   static constexpr bool kReal = false;
   TinyProgram p;
-  WhereNo announced_ = 0;
-  WhereNo real_ = 0;
+  StackId announced_ = 0;
+  StackId real_ = 0;
 };
 
 TEST_F(Wastes, AnAnnouncementGuarantees) {

@@ -1,0 +1,49 @@
+// From a where record of a trace to a stack that a person can read. The innermost frames are the
+// site's own places (the pass wrote them, so they need no debug info at run time); the outer ones are
+// return addresses, looked up in the debug info of the program files that the trace names.
+// Frames of the runtime itself are left out, and the stack ends at main or a thread's first function.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "binary/stacks.h"
+#include "events/trace.h"
+
+namespace blackout {
+
+// A site's source as frames, innermost first, with demangled functions.
+std::vector<Frame> framesOf(const Source& source);
+
+class Symbolizer {
+ public:
+  explicit Symbolizer(const Trace& trace);
+  ~Symbolizer();
+
+  std::vector<Frame> stackOf(StackId where);
+  // Where the run of the trace ended.
+  std::vector<Frame> stackOf(const Outcome& outcome);
+  // The other sources of an instruction that an optimiser merged, each with the calls into which it was inlined.
+  std::vector<std::vector<Frame>> mergedWith(StackId where) const;
+
+ private:
+  // The frames of one return address, inlined ones first; empty if it is in no program file.
+  const std::vector<Frame>& lookUp(std::uint64_t returnAddress);
+  // Adds the calls that the return addresses name, up to main or a thread's first function.
+  void append(std::vector<Frame>& stack, std::span<const std::uint64_t> returnAddresses);
+
+  struct Engine;
+  const Trace& trace_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// The symbolizer as findings want it: for any trace.
+class SymbolizedStacks : public Stacks {
+ public:
+  std::vector<Frame> at(const Trace& trace, StackId where) override { return Symbolizer(trace).stackOf(where); }
+  std::vector<Frame> endOf(const Trace& trace, const Outcome& outcome) override {
+    return Symbolizer(trace).stackOf(outcome);
+  }
+};
+
+}  // namespace blackout

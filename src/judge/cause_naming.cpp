@@ -1,0 +1,433 @@
+#include "judge/cause_naming.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "judge/lost_store.h"
+
+namespace blackout {
+
+namespace {
+
+class Naming {
+ public:
+  Naming(StateProbe& probe, const WholeFailures& whole, const NamingOptions& options)
+      : probe_(probe), explorer_(probe.explorer()), whole_(whole), options_(options) {}
+
+  Result<Cause> run(SpaceNo space, RecoveryNo recovery, const Assignment& chosen) {
+    cause_.space = space;
+    cause_.chosen = chosen;
+    cause_.recovery = recovery;
+    cause_.key = probe_.verdict(space, recovery).key;
+    if (auto ok = minimise(); !ok) return tl::unexpected(ok.error());
+    auto lost = probe_.lostStores(space, cause_.chosen);
+    if (!lost) return tl::unexpected(lost.error());
+    cause_.lost = std::move(*lost);
+    auto indexes = probe_.indexes(space);
+    if (!indexes) return tl::unexpected(indexes.error());
+    indexes_ = std::move(*indexes);
+    detail_ = explorer_.detail(space, cause_.recovery);
+    for (const Observation& o : detail_.observations)
+      if (o.query.kind == QueryKind::Bytes) read_[o.query.subject] |= o.query.mask;
+    auto named = probe_.isWhole(space, cause_.lost) ? nameWindow(space, space) : nameLost();
+    if (!named) return tl::unexpected(named.error());
+    return std::move(cause_);
+  }
+
+ private:
+  unsigned level() const { return explorer_.space(cause_.space).level; }
+  const Index& indexOf(const StoreRef& ref) const { return *indexes_[ref.level - 1]; }
+  EventNo eventOf(const StoreRef& ref) const { return indexOf(ref).stores()[ref.store].event; }
+
+  // --- the smallest state ---
+
+  Result<void> minimise() {
+    std::size_t tries = 0;
+    for (bool changed = true; changed && tries < options_.triesPerState;) {
+      changed = false;
+      std::vector<TrackedNo> lowered;
+      for (const auto& [w, version] : cause_.chosen) lowered.push_back(w);
+      for (TrackedNo w : lowered) {
+        auto now = cause_.chosen.find(w);
+        if (now == cause_.chosen.end()) continue;
+        std::uint32_t newest = probe_.line(cause_.space, w).newest;
+        auto count = static_cast<std::uint32_t>(probe_.line(cause_.space, w).versions.size());
+        std::vector<std::uint32_t> candidates{newest};
+        for (std::uint32_t v = count; v-- > now->second + 1;)
+          if (v != newest) candidates.push_back(v);
+        for (std::uint32_t v : candidates) {
+          if (++tries > options_.triesPerState) break;
+          Assignment next = cause_.chosen;
+          if (v == newest)
+            next.erase(w);
+          else
+            next[w] = v;
+          auto recovery = probe_.recoveryOf(cause_.space, next);
+          if (!recovery) return tl::unexpected(recovery.error());
+          if (!probe_.fails(cause_.space, *recovery, cause_.key)) continue;
+          cause_.recovery = *recovery;
+          cause_.chosen = probe_.largest(cause_.space, *recovery);
+          changed = true;
+          break;
+        }
+      }
+    }
+    return {};
+  }
+
+  // --- a store is lost ---
+
+  Result<void> nameLost() {
+    // Every line that is left is needed for the failure; the store that was lost first stands for them, of the last
+    // crash: what an earlier one lost has its own findings.
+    cause_.first = *std::find_if(cause_.lost.begin(), cause_.lost.end(),
+                                 [&](const StoreRef& ref) { return ref.level == cause_.lost.back().level; });
+    cause_.read = readOf(readAtFault());
+    auto found = findRelated();
+    if (!found) return tl::unexpected(found.error());
+    if (cause_.second) {
+      // Stored after what leads to it, it need not be lost for that: it is one update, which is cut in two.
+      if (*found && *cause_.second < *cause_.first && level() == 1) {
+        if (auto window = cutElsewhere()) {
+          cause_.first.reset();
+          cause_.second.reset();
+          cause_.tested = false;
+          return nameWindow(*window, *window);
+        }
+      }
+      if (*found) return nameOrder();
+      // Neither without the other.
+      cause_.kind = FindingKind::NotAtomic;
+      auto mirror = mirrorFails(*cause_.second);
+      if (!mirror) return tl::unexpected(mirror.error());
+      cause_.eitherWay = *mirror;
+      if (*cause_.second < *cause_.first) std::swap(cause_.first, cause_.second);
+      return {};
+    }
+    cause_.second = settledSurvivor();
+    if (!cause_.second) cause_.promised = operationEnd();
+    if (cause_.second || cause_.promised) return nameOrder();
+    auto [before, after] = around(*cause_.first);
+    if (after) {
+      // No single store relies on it. If the same update fails with nothing lost too, order is not its problem.
+      if (auto ok = nameOrder(); !ok) return ok;
+      if (cause_.kind != FindingKind::MissingFlush && cutElsewhere()) {
+        cause_.kind = FindingKind::NotAtomic;
+        cause_.second = after;
+      }
+      return {};
+    }
+    // Nothing that it read was stored later: a crash before the lost store recoveries the same, with nothing lost. If
+    // such a crash fails at the point before this one, that is the update which is cut in two.
+    if (cause_.space > 0 && probe_.sameRun(cause_.space - 1, cause_.space) && whole_.contains(cause_.space - 1)) {
+      cause_.first.reset();
+      return nameWindow(cause_.space - 1, cause_.space - 1);
+    }
+    cause_.kind = FindingKind::NotAtomic;
+    cause_.second = std::exchange(cause_.first, before);
+    return {};
+  }
+
+  TrackedNo readAtFault() const {
+    return probe_.tracked().find(lineOf(indexOf(*cause_.first).trace()[eventOf(*cause_.first)].addr));
+  }
+
+  // `second` relies on `first`: what was done, or not, to make `first` durable before.
+  Result<void> nameOrder() {
+    const Index& index = indexOf(*cause_.first);
+    EventNo relied = probe_.crashOf(cause_.space, cause_.first->level);
+    if (cause_.second && cause_.second->level == cause_.first->level)
+      relied = eventOf(*cause_.second);
+    else if (cause_.promised)
+      relied = *cause_.promised;
+    LostStore why = whyLost(index, cause_.first->store, relied);
+    cause_.kind = why.kind;
+    cause_.flush = why.flush;
+    return {};
+  }
+
+  // The observation that told the lost line from a persisted one.
+  std::optional<std::size_t> readOf(TrackedNo readAtFault) {
+    auto chosen = cause_.chosen.find(readAtFault);
+    if (chosen == cause_.chosen.end()) return std::nullopt;
+    const UncertainLine& l = probe_.line(cause_.space, readAtFault);
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
+      const Query& q = detail_.observations[i].query;
+      if (q.kind != QueryKind::Bytes || q.subject != readAtFault) continue;
+      if (!first) first = i;
+      for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+        if ((q.mask >> b & 1) != 0 && l.versions[chosen->second].bytes[b] != l.versions[l.newest].bytes[b]) return i;
+    }
+    return first;
+  }
+
+  // --- what relies on it ---
+
+  bool isLost(const StoreRef& ref) const { return std::binary_search(cause_.lost.begin(), cause_.lost.end(), ref); }
+
+  // For every 8 bytes that the recovery read, the store that they came from, if it is of the crash's own run.
+  std::set<StoreRef> survivors() const {
+    std::set<StoreRef> found;
+    const Index& index = *indexes_[level() - 1];
+    EventNo at = explorer_.space(cause_.space).at;
+    for (const auto& [w, read] : read_) {
+      LineId id = index.lineId(probe_.tracked().line(w));
+      if (id == kNoLine) continue;
+      auto history = index.history(id).first(index.historyLength(id, at));
+      std::uint64_t left = read;
+      for (std::size_t i = history.size(); i-- > 0 && left != 0;) {
+        StoreRef ref{level(), history[i]};
+        std::uint64_t mask = maskOf(index, ref.store);
+        if (isLost(ref) || (mask & left) == 0) continue;
+        found.insert(ref);
+        left &= ~mask;
+      }
+    }
+    return found;
+  }
+
+  // When the recovery read what a store wrote: how long before it met the lost bytes, or how long after.
+  std::pair<bool, std::size_t> readDistance(const StoreRef& ref) const {
+    TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
+    std::uint64_t mask = maskOf(indexOf(ref), ref.store);
+    std::size_t met = cause_.read.value_or(detail_.observations.size());
+    auto reads = [&](std::size_t i) {
+      const Query& q = detail_.observations[i].query;
+      return q.kind == QueryKind::Bytes && q.subject == w && (q.mask & mask) != 0;
+    };
+    for (std::size_t i = met; i-- > 0;)
+      if (reads(i)) return {false, met - i};
+    for (std::size_t i = met; i < detail_.observations.size(); ++i)
+      if (reads(i)) return {true, i - met};
+    return {true, detail_.observations.size()};
+  }
+
+  // The stores that may rely on the lost one, the likeliest first: those that came later, by how directly they led the
+  // recovery to the lost bytes; then those before it, the nearest first, of the same operation.
+  std::vector<StoreRef> candidates() const {
+    const StoreRef lost = *cause_.first;
+    std::vector<std::tuple<bool, std::pair<bool, std::size_t>, StoreRef>> ordered;
+    constexpr StoreNo kNear = 64;  // stores, where operations are not marked
+    auto operation = operationOf(indexOf(lost).trace(), eventOf(lost));
+    for (const StoreRef& ref : survivors()) {
+      if (ref > lost) {
+        ordered.emplace_back(false, readDistance(ref), ref);
+      } else if (operation ? eventOf(ref) > operation->begin : lost.store - ref.store <= kNear) {
+        ordered.emplace_back(true, std::pair(false, std::size_t{lost.store - ref.store}), ref);
+      }
+    }
+    std::sort(ordered.begin(), ordered.end());
+    std::vector<StoreRef> out;
+    for (const auto& row : ordered) out.push_back(std::get<StoreRef>(row));
+    if (out.size() > options_.candidates) out.resize(options_.candidates);
+    return out;
+  }
+
+  // Sets `second`; true: it relies on the lost store, false: neither can be without the other (or there is none).
+  Result<bool> findRelated() {
+    if (cause_.first->level != level()) return false;
+    Assignment mended = cause_.chosen;
+    mended.erase(readAtFault());
+    auto fine = [&](const Assignment& state, const StoreRef& ref, const std::optional<StoreRef>& with) -> Result<bool> {
+      auto judged = probe_.without(cause_.space, state, ref, with);
+      if (!judged) return tl::unexpected(judged.error());
+      return *judged == Judgement::Fine;
+    };
+    std::optional<StoreRef> pair;
+    for (const StoreRef& ref : candidates()) {
+      auto gone = fine(cause_.chosen, ref, std::nullopt);
+      if (!gone) return gone;
+      if (!*gone) continue;
+      if (!pair) pair = ref;
+      // A store to the same bytes is the next step, and no order of the two makes sense.
+      if (overlap(ref, *cause_.first)) continue;
+      auto next = fine(cause_.chosen, ref, cause_.first);
+      if (!next) return next;
+      if (!*next) continue;
+      auto waits = fine(mended, ref, std::nullopt);
+      if (!waits) return waits;
+      if (!*waits) continue;
+      cause_.second = ref;
+      cause_.tested = true;
+      return true;
+    }
+    cause_.second = pair;
+    cause_.tested = pair.has_value();
+    return false;
+  }
+
+  bool overlap(const StoreRef& a, const StoreRef& b) const {
+    const Index& index = indexOf(a);
+    return a.level == b.level && index.stores()[a.store].line == index.stores()[b.store].line &&
+           (maskOf(index, a.store) & maskOf(index, b.store)) != 0;
+  }
+
+  // Whether a crash may leave the lost store without the other one, and fails then too.
+  Result<bool> mirrorFails(const StoreRef& other) {
+    const Index& index = indexOf(other);
+    LineId id = index.stores()[other.store].line;
+    TrackedNo w = probe_.tracked().find(index.lineNo(id));
+    if (w == readAtFault()) return false;
+    auto history = index.history(id);
+    auto number =
+        static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), other.store) - history.begin());
+    const UncertainLine& l = probe_.line(cause_.space, w);
+    std::optional<std::uint32_t> without;
+    for (std::uint32_t v = 0; v < l.versions.size(); ++v)
+      if (!l.versions[v].version.contains(number)) without = v;
+    if (!without) return false;
+    Assignment mirror = cause_.chosen;
+    mirror.erase(readAtFault());
+    mirror[w] = *without;
+    auto recovery = probe_.recoveryOf(cause_.space, mirror);
+    if (!recovery) return tl::unexpected(recovery.error());
+    return probe_.fails(cause_.space, *recovery);
+  }
+
+  // If no test told: the store after the lost one that the recovery read last before it met that.
+  std::optional<StoreRef> settledSurvivor() {
+    for (std::size_t i = cause_.read.value_or(0); i-- > 0;) {
+      const Observation& o = detail_.observations[i];
+      if (o.query.kind != QueryKind::Bytes || o.classes > 1) continue;
+      std::vector<StoreRef> from = explorer_.mayReadFrom(cause_.space, cause_.recovery, i);
+      auto latest = std::max_element(from.begin(), from.end());
+      if (latest == from.end() || latest->store == kNoStore || latest->level != cause_.first->level) continue;
+      if (*latest > *cause_.first) return *latest;
+    }
+    return std::nullopt;
+  }
+
+  // A crash in the same operation, or in a restart as well, that fails with nothing lost.
+  std::optional<SpaceNo> cutElsewhere() const {
+    std::optional<OperationSpan> operation;
+    if (level() == 1) operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
+    for (const auto& [space, key] : whole_) {
+      const SpaceInfo& info = explorer_.space(space);
+      if (info.level == level() && (!operation || (info.at > operation->begin && info.at <= operation->end)))
+        return space;
+    }
+    return std::nullopt;
+  }
+
+  // Where the operation that made the lost store ended, if the recovery knew that it had.
+  std::optional<EventNo> operationEnd() const {
+    if (cause_.first->level != 1) return std::nullopt;
+    bool asked = std::any_of(detail_.observations.begin(), detail_.observations.end(),
+                             [](const Observation& o) { return o.query.kind == QueryKind::Op; });
+    if (!asked) return std::nullopt;
+    auto operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
+    if (!operation || operation->end >= probe_.crashOf(cause_.space, 1)) return std::nullopt;
+    return operation->end;
+  }
+
+  // Of the surviving stores that the recovery read, the last one before a store and the first one after it.
+  std::pair<std::optional<StoreRef>, std::optional<StoreRef>> around(const StoreRef& store) const {
+    std::set<StoreRef> all = survivors();
+    auto at = all.lower_bound(store);
+    auto before = at == all.begin() ? std::nullopt : std::optional(*std::prev(at));
+    return {before, at == all.end() ? std::nullopt : std::optional(*at)};
+  }
+
+  // --- nothing is lost ---
+
+  // With everything persisted it fails at these neighbouring points: a crash there cuts an update in two. It begins
+  // with a store between the last point that is fine and the first that is not, and goes on with the first store after
+  // the last of them; of what the recovery reads, that is.
+  Result<void> nameWindow(SpaceNo low, SpaceNo high) {
+    cause_.kind = FindingKind::NotAtomic;
+    while (low > 0 && probe_.sameRun(low - 1, low) && whole_.contains(low - 1)) --low;
+    while (high + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1) && whole_.contains(high + 1)) ++high;
+    const Index& index = *indexes_[level() - 1];
+    bool begins = low > 0 && probe_.sameRun(low - 1, low);
+    bool ends = high + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1);
+    std::vector<StoreRef> begin = storesRead(index, begins ? explorer_.space(low - 1).at : 0, explorer_.space(low).at);
+    std::vector<StoreRef> rest =
+        storesRead(index, explorer_.space(high).at, ends ? explorer_.space(high + 1).at : index.trace().end());
+    if (!rest.empty()) cause_.second = rest.front();
+    if (begin.empty()) return {};
+    cause_.first = begin.back();
+    std::size_t tries = 0;
+    for (std::size_t i = begin.size(); i-- > 0 && ++tries <= options_.candidates;) {
+      auto judged = probe_.without(low, wholeAt(low), begin[i]);
+      if (!judged) return tl::unexpected(judged.error());
+      if (*judged != Judgement::Fine) continue;
+      cause_.first = begin[i];
+      cause_.tested = true;
+      break;
+    }
+    if (!cause_.tested || !ends || !cause_.second || overwritten(index, *cause_.first, explorer_.space(high + 1).at))
+      return {};
+    // Could it have waited for the next store, and for all the rest?
+    auto next = probe_.without(high, wholeAt(high), *cause_.first, cause_.second);
+    if (!next) return tl::unexpected(next.error());
+    if (*next != Judgement::Fine) return {};
+    auto waits = probe_.without(high + 1, wholeAt(high + 1), *cause_.first);
+    if (!waits) return tl::unexpected(waits.error());
+    if (*waits != Judgement::Fine) return {};
+    // It relies on the rest if it leads there. Otherwise it spoils what the old state of the rest still leads to.
+    cause_.exchange = !readsBefore(*cause_.first, *cause_.second);
+    if (cause_.exchange) return {};
+    std::swap(cause_.first, cause_.second);
+    cause_.kind = FindingKind::WrongOrder;
+    return {};
+  }
+
+  Assignment wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
+
+  // Whether the recovery read what one store wrote before it read the other's bytes.
+  bool readsBefore(const StoreRef& a, const StoreRef& b) const {
+    auto position = [&](const StoreRef& ref) {
+      TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
+      std::uint64_t mask = maskOf(indexOf(ref), ref.store);
+      auto at = std::find_if(detail_.observations.begin(), detail_.observations.end(), [&](const Observation& o) {
+        return o.query.kind == QueryKind::Bytes && o.query.subject == w && (o.query.mask & mask) != 0;
+      });
+      return at - detail_.observations.begin();
+    };
+    return position(a) < position(b);
+  }
+
+  // The stores of a part of the trace that write what the recovery reads.
+  std::vector<StoreRef> storesRead(const Index& index, EventNo from, EventNo to) const {
+    std::vector<StoreRef> out;
+    auto stores = index.stores();
+    auto row = std::lower_bound(stores.begin(), stores.end(), from,
+                                [](const StoreRow& r, EventNo at) { return r.event < at; });
+    for (; row != stores.end() && row->event < to; ++row) {
+      auto s = static_cast<StoreNo>(row - stores.begin());
+      auto read = read_.find(probe_.tracked().find(index.lineNo(row->line)));
+      if (read != read_.end() && (read->second & maskOf(index, s)) != 0) out.push_back({level(), s});
+    }
+    return out;
+  }
+
+  // Whether what a store wrote was replaced before `at`: then there is no "without it".
+  static bool overwritten(const Index& index, const StoreRef& ref, EventNo at) {
+    LineId id = index.stores()[ref.store].line;
+    for (StoreNo s : index.history(id))
+      if (s > ref.store && index.stores()[s].event < at && (maskOf(index, s) & maskOf(index, ref.store)) != 0)
+        return true;
+    return false;
+  }
+
+  StateProbe& probe_;
+  Explorer& explorer_;
+  const WholeFailures& whole_;
+  const NamingOptions& options_;
+  Cause cause_;
+  std::vector<const Index*> indexes_;
+  RecoveryDetail detail_;
+  std::map<TrackedNo, std::uint64_t> read_;  // which bytes of each line the recovery read
+};
+
+}  // namespace
+
+Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
+                        const Assignment& chosen, const NamingOptions& options) {
+  return Naming(probe, whole, options).run(space, recovery, chosen);
+}
+
+}  // namespace blackout

@@ -1,0 +1,53 @@
+// The cause of one failing crash state. The state is made as small as it gets: as few lost stores as possible, by
+// letting one line after the other persist as long as the restart fails in the same way. What is left is the store
+// whose loss matters. What relies on it is the store without which the failure is gone (so it is what leads there),
+// also if the lost store had persisted (so it can wait for it): then their order is what is wrong, and the trace says
+// how. If the second does not hold, neither may be there without the other: the update is not atomic.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/state_probe.h"
+#include "findings/finding.h"
+
+namespace blackout {
+
+struct Cause {
+  FindingKind kind{};
+  // The smallest state that shows it: these versions, everything else persisted.
+  SpaceNo space = 0;
+  Assignment chosen;
+  RecoveryNo recovery = 0;
+  std::string key;  // Verdict::key of its outcome
+
+  std::vector<StoreRef> lost;       // all stores that the state loses of what the recovery reads
+  std::optional<StoreRef> first;    // the store that is lost, or comes too late; not-atomic: that begins the update
+  std::optional<StoreRef> second;   // what survives and relies on it; not-atomic: that completes the update
+  std::optional<EventNo> promised;  // instead of `second`: the operation of the lost store had ended here
+  std::optional<EventNo> flush;     // that no fence completed in time, or that came too late
+  std::optional<std::size_t> read;  // the observation in which the recovery met the lost store's bytes
+  bool tested = false;              // what `first` and `second` are to each other was found by runs
+  bool eitherWay = false;           // not-atomic: a crash may keep each of the two without the other
+  bool exchange = false;            // not-atomic: with `second` before `first` it would not fail
+  bool examined = true;             // false: there were more failing states than are examined
+
+  std::uint64_t states = 0;
+  std::uint64_t points = 0;
+};
+
+struct NamingOptions {
+  std::size_t triesPerState = 1000;  // states that are asked for in order to make one small
+  std::size_t candidates = 24;       // stores that are tried for what relies on the lost one
+};
+
+// Spaces that fail with nothing lost of the run in which the crash comes, and how (Verdict::key).
+using WholeFailures = std::map<SpaceNo, std::string>;
+
+// `chosen` leads to `recovery`, which fails.
+Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
+                        const Assignment& chosen, const NamingOptions& options);
+
+}  // namespace blackout

@@ -1,0 +1,442 @@
+#include "judge/crash_check.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "detect/by_site.h"
+#include "judge/cause.h"
+#include "judge/finding_builder.h"
+#include "judge/intact.h"
+#include "judge/races.h"
+#include "judge/read_rules.h"
+#include "binary/site_places.h"
+#include "model/crash_trace.h"
+#include "run/launch.h"
+#include "findings/numbers.h"
+
+namespace blackout {
+
+namespace {
+
+// Restarts per point in structures like those of the corpus; only for the estimate.
+constexpr double kRunsPerPoint = 2;
+// Recoveries that are run twice in order to see that they are deterministic.
+constexpr std::size_t kRepeated = 16;
+
+std::string_view cureOf(std::uint32_t used) {
+  if ((used & kUsedThreads) != 0) return "it has threads, whose order is not fixed; run it with one";
+  if ((used & kUsedTime) != 0) return "it asks for the time, which is not fixed with --no-pin; leave that out";
+  if ((used & kUsedRandom) != 0) return "it asks for random numbers, which are not fixed with --no-pin; leave that out";
+  if ((used & kUsedProcesses) != 0) return "it starts other processes; let the restart do its work itself";
+  return "it may use addresses or uninitialised memory as values; build it with a sanitizer to find out";
+}
+
+std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked) {
+  if (!q) return "ended";
+  switch (q->kind) {
+    case QueryKind::Path:
+      return fmt::format("looked for {}", tracked.paths()[q->subject]);
+    case QueryKind::Op:
+      return fmt::format("asked for operation {}", q->subject);
+    case QueryKind::Bytes:
+      break;
+  }
+  PmAddr addr = addressOf(tracked.line(q->subject)) + static_cast<unsigned>(std::countr_zero(q->mask));
+  return fmt::format("read {} at offset {:#x} of pool {}",
+                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr), fileOf(addr));
+}
+
+std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
+  return fmt::format("The restarted program is not deterministic: after {} equal reads one run {} and another {}; {}.",
+                     grouped(d.at), d.outcome ? "ended in one way" : nextText(d.before, tracked),
+                     d.outcome ? "in another" : nextText(d.now, tracked), cureOf(d.usedBefore | d.usedNow));
+}
+
+// The commit variables, or an error with the place where one is registered wrongly.
+Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
+  return commitVariables(trace, [&](EventNo n) -> std::string {
+    for (const Frame& f : stacks.at(trace, trace[n].where))
+      if (!f.file.empty()) return fmt::format("{}:{}", f.file, f.line);
+    return {};
+  });
+}
+
+class Check {
+ public:
+  Check(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks)
+      : r_(runners), o_(options), stacks_(stacks), index_(runners.baseline.index()) {
+    if (!o_.program.input.empty()) {
+      std::ifstream in(o_.program.input, std::ios::binary);
+      input_.assign(std::istreambuf_iterator<char>(in), {});
+    }
+  }
+
+  Result<CrashCheck> run() {
+    auto variables = registered(index_.trace(), stacks_);
+    if (!variables) return tl::unexpected(variables.error());
+    auto intact = restartIntact(r_.end, r_.ends, stacks_);
+    if (!intact) return tl::unexpected(intact.error());
+    settleRules(intact->result.outcome);
+    Verdict whole = judge(intact->result.outcome, rules_);
+    if (whole.judgement == Judgement::Unknown)
+      return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
+                  ExitCode::Inconclusive);
+    if (whole.judgement == Judgement::Failed)
+      if (auto ok = add(showProgramBug(*intact, index_, rules_)); !ok) return tl::unexpected(ok.error());
+
+    if (o_.estimate)
+      o_.estimate({r_.baseline.count(), intact->seconds,
+                   r_.baseline.count() * kRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
+    auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
+    if (!strategy) return tl::unexpected(strategy.error());
+    Explorer explorer(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
+    explorer_ = &explorer;
+    if (!o_.resume.empty())
+      if (auto ok = explorer.load(o_.resume); !ok) return tl::unexpected(ok.error());
+    if (auto ok = explorer.explore(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = repeatSome(); !ok) return tl::unexpected(ok.error());
+
+    CrashTraces traces(explorer, index_);
+    OracleJudge oracle(explorer, rules_);
+    ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.neighbouring());
+    ProgramGuardians guardians(programs());
+    RacingReads reads(explorer, r_.baseline, guardians, *variables, o_.points.trusted);
+    AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
+    // To compare answers may take further runs, for which there is no time then.
+    bool inTime = explorer.summary().stop == Stop::Finished || explorer.summary().stop == Stop::MaxRuns;
+    bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
+    StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
+    StateProbe probe(explorer, r_.baseline, r_.runs, traces, judge);
+    CauseOptions causeOptions;
+    if (whole.judgement == Judgement::Failed) causeOptions.withoutCrash = whole.key;
+    // Whoever interrupts wants the answer now.
+    if (explorer.summary().stop == Stop::Interrupted)
+      causeOptions.examined = 20;
+    else
+      causeOptions.interrupt = o_.interrupt;
+    auto causes = findCauses(probe, causeOptions);
+    if (!causes) return tl::unexpected(causes.error());
+    BadReads bad(explorer, r_.baseline, *variables, reads);
+    ShowContext context{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_};
+    for (const Cause& cause : *causes) {
+      auto shown = showCause(context, cause);
+      if (!shown) return tl::unexpected(shown.error());
+      if (auto ok = add(std::move(*shown)); !ok) return tl::unexpected(ok.error());
+    }
+    if (inTime)
+      if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
+    for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
+      if (explorer.outcome(o).outputCut) {
+        out_.notes.emplace_back("Restarts printed more than 64 kB; what came after that was not compared.");
+        break;
+      }
+    if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
+      out_.notes.emplace_back(
+          "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
+          "what "
+          "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
+    if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
+    if (o_.loadsReport) listLoads();
+    return std::move(out_);
+  }
+
+ private:
+  // What is wrong by a rule, though no restart shows it.
+  Result<void> suspicions(const ShowContext& context, const std::vector<Cause>& causes, OracleJudge& oracle,
+                          const CauseOptions& options) {
+    AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
+    if (wants(o_.detect, FindingKind::CrossFailureRace)) {
+      StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
+      auto races = suspectedRaces(probe, doubt, causes, options);
+      if (!races) return tl::unexpected(races.error());
+      ShowContext doubtful{context.explorer, r_.baseline,   context.traces, doubt,
+                           context.expected, context.reads, context.bad,    stacks_};
+      for (const Cause& race : *races) {
+        auto shown = showRace(doubtful, race);
+        if (!shown) return tl::unexpected(shown.error());
+        if (auto ok = add(std::move(*shown)); !ok) return ok;
+      }
+    }
+    auto broken = judgeReads(context, doubt, r_.runs, causes, o_.detect);
+    if (!broken) return tl::unexpected(broken.error());
+    for (ShownFinding& f : *broken)
+      if (auto ok = add(std::move(f)); !ok) return ok;
+    return {};
+  }
+
+  void settleRules(const Outcome& intact) {
+    rules_.stepLimit = o_.limits.steps;
+    bool recordedZero = WIFEXITED(o_.recordedStatus) && WEXITSTATUS(o_.recordedStatus) == 0;
+    bool intactZero = intact.ending == Ending::Exited && intact.code == 0;
+    rules_.exitCodeCounts = o_.checker || o_.expectExit == ExpectExit::Zero ||
+                            (o_.expectExit == ExpectExit::Auto && recordedZero && intactZero);
+    if (!rules_.exitCodeCounts && o_.expectExit == ExpectExit::Auto && intact.ending == Ending::Exited)
+      out_.notes.push_back(
+          fmt::format("Exit codes of restarts were not judged, because {}; --expect-exit zero judges them.",
+                      recordedZero ? fmt::format("a restart on what the program left exits with {}", intact.code)
+                                   : std::string("the recorded run itself did not exit with 0")));
+  }
+
+  ExploreOptions exploreOptions(const Strategy& strategy) {
+    ExploreOptions e;
+    e.strategy = &strategy;
+    e.tree = o_.tree;
+    e.failures = o_.failures;
+    e.seed = o_.seed;
+    e.maxRuns = o_.maxRuns;
+    e.seconds = o_.seconds;
+    e.interrupt = o_.interrupt;
+    e.trackedGrew = r_.trackedGrew;
+    e.identity = identity();
+    if (o_.progress)
+      e.progress = [this](const Progress& p) {
+        for (; judged_ < explorer_->outcomeCount(); ++judged_)
+          if (Verdict v = judge(explorer_->outcome(judged_), rules_); v.judgement == Judgement::Failed)
+            failures_.insert(std::move(v.key));
+        o_.progress({p, failures_.size()});
+      };
+    return e;
+  }
+
+  // What a saved exploration must agree in.
+  std::uint64_t identity() const {
+    std::string text = describe(index_.options()) + o_.program.words + input_;
+    for (const std::string& word : o_.program.command) text += '\0' + word;
+    for (const PoolPattern& p : o_.program.patterns) text += '\0' + p.text;
+    text += fmt::format("\n{} {} {}", o_.limits.steps, o_.failures, o_.folder);
+    return XXH3_64bits(text.data(), text.size());
+  }
+
+  Result<void> repeatSome() {
+    if (explorer_->summary().stop == Stop::Interrupted || explorer_->summary().divergence) return {};
+    auto diverged = explorer_->repeatSample(kRepeated);
+    if (!diverged) return tl::unexpected(diverged.error());
+    if (*diverged) out_.incomplete.push_back(divergenceText(**diverged, r_.tracked));
+    return {};
+  }
+
+  // What has no place of its own to be told by is one finding, whatever ways restarts take to fail by it.
+  bool joined(const Finding& next) {
+    for (auto& [f, replay] : out_.findings) {
+      if (fingerprint(f) != fingerprint(next) || f.severity > next.severity || !f.shownBy || !next.shownBy) continue;
+      bool placeless =
+          std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
+      if (!placeless) continue;
+      f.shownBy->states += next.shownBy->states;
+      f.evidence.push_back(fmt::format("Other restarts fail by the same cause in another way: {}", next.verdict));
+      return true;
+    }
+    return false;
+  }
+
+  Result<void> add(ShownFinding shown) {
+    if (joined(shown.finding)) return {};
+    auto trace = crashTrace(shown.state, shown.indexes);
+    if (!trace) return tl::unexpected(trace.error());
+    ReplayFile replay;
+    replay.command = o_.program.command;
+    replay.folder = o_.folder;
+    replay.pools = o_.program.patterns;
+    replay.input = input_;
+    replay.model = describe(index_.options());
+    replay.trace = std::move(trace->bytes);
+    replay.at = trace->at;
+    replay.stepLimit = o_.limits.steps;
+    replay.seconds = o_.limits.seconds;
+    replay.words = o_.program.words;
+    replay.exitCodeCounts = rules_.exitCodeCounts;
+    replay.expected = std::move(shown.outcome);
+    out_.findings.push_back({std::move(shown.finding), std::move(replay)});
+    return {};
+  }
+
+  // The restarted program and all instrumented code of the recorded one.
+  std::vector<std::string> programs() const {
+    std::vector<std::string> programs;
+    if (!o_.program.command.empty())
+      if (auto path = findProgram(o_.program.command.front())) programs.push_back(*path);
+    for (const LoadedModule& m : index_.trace().modules())
+      if (m.instrumented && std::find(programs.begin(), programs.end(), m.path) == programs.end())
+        programs.push_back(m.path);
+    return programs;
+  }
+  // "map.cpp:60"; empty: unknown.
+  std::string placeAt(std::uint64_t site) {
+    if (const Site* trapped = r_.runs.trappedSite(site)) return shortPlace(*trapped);
+    if (!sites_) sites_.emplace(programs());
+    return sites_->at(site);
+  }
+
+  Result<void> summarise(StateJudge& judge) {
+    const ExplorationSummary& s = explorer_->summary();
+    ExploredCrashes& e = out_.exploration;
+    e.strategy = o_.strategy;
+    e.command = o_.program.command;
+    e.failures = o_.failures;
+    e.points = s.points;
+    e.completePoints = s.completePoints;
+    e.runs = s.runs;
+    e.states = s.runsPerSpaceAlone;
+    std::map<std::string, std::uint64_t> unknown;
+    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
+        const Verdict& v = judge.verdict(space, recovery);
+        if (v.judgement == Judgement::Failed) ++e.failing;
+        if (v.judgement == Judgement::Unknown) ++unknown[v.symptom];
+      }
+    for (const auto& [why, count] : unknown)
+      out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
+    countRaces();
+    assumptions(s);
+    restrictions(s);
+    if (auto ok = bounds(s); !ok) return ok;
+    out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
+    e.notExplored.insert(e.notExplored.end(), out_.incomplete.begin(), out_.incomplete.end());
+    return {};
+  }
+
+  // Pairs of a store and a read that race across the failure, and how many of them have a finding.
+  void countRaces() {
+    std::set<std::pair<SiteKey, std::uint64_t>> pairs;
+    for (const RacedRead& r : explorer_->summary().races) {
+      const SpaceInfo& info = explorer_->space(r.space);
+      LineId id = info.level == 1 ? index_.lineId(r_.tracked.line(r.line)) : kNoLine;
+      if (id == kNoLine) continue;
+      for (const LineStore& s : index_.openStores(id, info.at, 0, index_.historyLength(id, info.at)))
+        if ((maskOf(index_, s.store) & r.mask) != 0)
+          pairs.emplace(siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site);
+    }
+    std::uint64_t told = 0;
+    for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
+    out_.exploration.races = pairs.size();
+    out_.exploration.benignRaces = pairs.size() - std::min<std::uint64_t>(pairs.size(), told);
+  }
+
+  void assumptions(const ExplorationSummary& s) {
+    for (const ChecksumAssumption& a : s.assumptions) {
+      std::string place = a.site == 0 ? std::string() : placeAt(a.site);
+      out_.exploration.assumptions.push_back(fmt::format(
+          "The record that is read{} ({}, up to {} of which a crash may have lost) is trusted only if it is whole: all "
+          "of it, none, each line alone missing, each alone present and a sample were tried; {} more were not.",
+          place.empty() ? std::string() : " at " + place,
+          a.annotated ? "by one call or under blackout_checksum" : "by one instruction", counted(a.lines, "line"),
+          counted(a.branches, "combination")));
+    }
+  }
+
+  // What the user chose to leave out.
+  void restrictions(const ExplorationSummary& s) {
+    auto& list = out_.exploration.notExplored;
+    if (!o_.points.whole()) {
+      std::size_t enough = index_.points(PointsMode::Enough).size();
+      list.push_back(fmt::format("Crashes at other points than the {} chosen; {} would be enough.", grouped(s.points),
+                                 grouped(enough)));
+    }
+    if (s.statesTried != 0)
+      list.push_back(fmt::format("States that the strategy {} does not choose: it tried {} of {}.", o_.strategy,
+                                 grouped(s.statesTried), countOfLog10(s.log10States)));
+  }
+
+  Result<void> bounds(const ExplorationSummary& s) {
+    auto& list = out_.incomplete;
+    if (s.stop != Stop::Finished) {
+      std::string by = s.stop == Stop::MaxRuns ? "--max-runs" : s.stop == Stop::Seconds ? "--time" : "an interrupt";
+      std::string text = fmt::format("The exploration was ended by {}: {} of {} are complete.", by,
+                                     grouped(s.completePoints), counted(s.points, "point"));
+      if (!o_.saveTo.empty()) {
+        std::error_code error;
+        std::filesystem::create_directories(std::filesystem::path(o_.saveTo).parent_path(), error);
+        if (auto ok = explorer_->save(o_.saveTo); !ok) return ok;
+        text += fmt::format(" The same command with --resume {} goes on from there.", o_.saveTo);
+      }
+      list.push_back(std::move(text));
+    }
+    if (s.overBudget != 0)
+      list.push_back(fmt::format("At {} there are so many recoveries that only a part of them was explored.",
+                                 counted(s.overBudget, "crash") + (s.overBudget == 1 ? "" : "es")));
+    if (s.cutLines != 0)
+      list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
+    if (s.fileChangePoints != 0)
+      list.push_back(fmt::format("{} in a restart that had changed a pool's size or name before were not explored.",
+                                 counted(s.fileChangePoints, "crash point")));
+    if (s.diverged != 0 && s.divergence) list.push_back(divergenceText(*s.divergence, r_.tracked));
+    return {};
+  }
+
+  void listLoads() {
+    struct Row {
+      std::set<std::string> stores;
+      std::uint64_t states = 0;
+    };
+    std::map<std::string, Row> loads;
+    CrashTraces traces(*explorer_, index_);
+    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+      auto indexes = traces.of(space);
+      if (!indexes) continue;
+      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
+        RecoveryDetail detail = explorer_->detail(space, recovery);
+        for (std::size_t i = 0; i < detail.observations.size(); ++i) {
+          if (detail.observations[i].classes < 2) continue;
+          std::string load = placeAt(detail.observations[i].query.site);
+          Row& row = loads[load.empty() ? "a system call or a place without debug information" : load];
+          ++row.states;
+          for (const StoreRef& ref : explorer_->mayReadFrom(space, recovery, i)) {
+            std::string place = "before the recording";
+            if (ref.store != kNoStore) {
+              const Index& index = *(*indexes)[ref.level - 1];
+              place = shortPlace(index.trace(), index.trace()[index.stores()[ref.store].event].where);
+            }
+            row.stores.insert(place.empty() ? "a place without debug information" : place);
+          }
+        }
+      }
+    }
+    for (auto& [load, row] : loads)
+      out_.exploration.loads.push_back({load, {row.stores.begin(), row.stores.end()}, row.states});
+  }
+
+  const CrashRunners& r_;
+  const CrashOptions& o_;
+  Stacks& stacks_;
+  const Index& index_;
+  std::string input_;  // standard input of restarts
+  OracleRules rules_;
+  Explorer* explorer_ = nullptr;
+  OutcomeNo judged_ = 0;
+  std::set<std::string> failures_;  // keys
+  std::optional<SitePlaces> sites_;
+  CrashCheck out_;
+};
+
+}  // namespace
+
+Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks) {
+  return Check(runners, options, stacks).run();
+}
+
+Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks) {
+  // Before any process is started.
+  if (auto ok = registered(recording.trace(), stacks); !ok) return tl::unexpected(ok.error());
+  auto points = choosePoints(recording, options.points);
+  if (!points) return tl::unexpected(points.error());
+  TrackedBytes tracked = TrackedBytes::of(recording);
+  Baseline end(recording, tracked, {recording.trace().end()});
+  auto ends = ProcessRunner::start(options.program, end, 1, options.limits);
+  if (!ends) return tl::unexpected(ends.error());
+  Baseline baseline(recording, tracked, std::move(*points));
+  auto runs = ProcessRunner::start(options.program, baseline, options.jobs, options.limits);
+  if (!runs) return tl::unexpected(runs.error());
+  auto grew = [&] { return (*runs)->refresh(tracked); };
+  return checkCrashes({**ends, end, **runs, tracked, baseline, grew}, options, stacks);
+}
+
+}  // namespace blackout

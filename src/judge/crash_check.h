@@ -1,0 +1,87 @@
+// The check for crashes as a whole: a restart on the intact final image, the exploration, its causes, each shown once
+// more and put into a finding with a file that replays it, and an honest account of what was and was not
+// explored. Everything that the command line decides comes in as options; nothing is printed here.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detect/detect.h"
+#include "judge/oracle.h"
+#include "judge/point_choice.h"
+#include "binary/stacks.h"
+#include "explore/explorer.h"
+#include "run/process_runner.h"
+#include "findings/replay_file.h"
+#include "findings/report.h"
+
+namespace blackout {
+
+// What the exit code of a restart means.
+enum class ExpectExit : std::uint8_t {
+  Auto,  // 0 is expected if the recorded run and a restart on the intact final image exit with 0
+  Zero,
+  Any,
+};
+
+struct CrashProgress {
+  Progress exploration;
+  std::uint64_t failures = 0;  // different ones so far
+};
+
+struct CrashEstimate {
+  std::uint64_t points = 0;
+  double secondsPerRun = 0;
+  double seconds = 0;  // of the whole exploration, roughly
+};
+
+struct CrashOptions {
+  RecoveryProgram program;
+  RunLimits limits;
+  std::string folder;      // in which the restarts run
+  int recordedStatus = 0;  // of the recorded run, as wait(2) gives it
+  bool checker = false;    // the command judges the pools: its exit code always counts
+  ExpectExit expectExit = ExpectExit::Auto;
+  DetectOptions detect;  // of the detectors that judge restarts
+  PointChoice points;
+  std::string strategy = "lazy";
+  std::uint64_t samples = 16;
+  std::uint64_t seed = 1;
+  unsigned failures = 1;
+  bool tree = true;
+  unsigned jobs = 1;
+  double seconds = 0;         // 0: no bound
+  std::uint64_t maxRuns = 0;  // 0: no bound
+  bool loadsReport = false;   // list the loads that may read from more than one store
+  std::string resume;         // go on from this file; empty: from the beginning
+  std::string saveTo;         // where to save an exploration that a bound or an interrupt ends; empty: nowhere
+  const std::atomic<bool>* interrupt = nullptr;
+  std::function<void(const CrashEstimate&)> estimate;  // before the exploration begins
+  std::function<void(const CrashProgress&)> progress;
+};
+
+struct CrashCheck {
+  std::vector<ReplayableFinding> findings;  // a bug of the program itself first
+  ExploredCrashes exploration;
+  std::vector<std::string> notes;
+  std::vector<std::string> incomplete;
+};
+
+Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks);
+
+// The same on any runners: `ends` runs on a baseline that has the end of the recording as its only point, `runs` on
+// `baseline`.
+struct CrashRunners {
+  Runner& ends;
+  const Baseline& end;
+  Runner& runs;
+  TrackedBytes& tracked;
+  const Baseline& baseline;
+  std::function<Result<void>()> trackedGrew;
+};
+Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks);
+
+}  // namespace blackout

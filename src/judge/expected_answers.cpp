@@ -1,0 +1,182 @@
+#include "judge/expected_answers.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace blackout {
+
+ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)
+    : explorer_(explorer), baseline_(baseline), oracle_(oracle), neighbours_(neighbours) {
+  findOperations();
+  if (operations_.empty()) findTransactions();
+  const Outcome* first = nullptr;
+  for (SpaceNo s = 0; s < explorer_.spaceCount() && oneAnswer_; ++s)
+    for (RecoveryNo recovery : explorer_.space(s).recoveries) {
+      if (oracle_.verdict(s, recovery).judgement != Judgement::Fine) continue;
+      const Outcome& o = explorer_.outcome(explorer_.outcomeNo(recovery));
+      if (first == nullptr) first = &o;
+      oneAnswer_ &= sameAnswer(*first, o);
+    }
+}
+
+void ExpectedAnswers::findOperations() {
+  const Trace& trace = baseline_.index().trace();
+  std::map<ThreadNo, std::vector<std::size_t>> open;  // innermost last
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) == EventKind::OpBegin) {
+      open[e.thread].push_back(operations_.size());
+      operations_.push_back({n, kNever, std::string(trace.payload(n)), {e.thread, 0}});
+    } else if (kindOf(e) == EventKind::OpEnd && !open[e.thread].empty()) {
+      operations_[open[e.thread].back()].end = n;
+      open[e.thread].pop_back();
+    }
+  }
+}
+
+// A transaction is all or nothing too, and one inside another is part of it.
+void ExpectedAnswers::findTransactions() {
+  const Trace& trace = baseline_.index().trace();
+  struct Open {
+    unsigned depth = 0;
+    std::size_t operation = 0;
+  };
+  std::map<Owner, Open> open;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (kindOf(e) != EventKind::TxBegin && kindOf(e) != EventKind::TxEnd) continue;
+    Owner owner{e.addr == 0 ? e.thread : ThreadNo{0}, e.addr};
+    Open& o = open[owner];
+    if (kindOf(e) == EventKind::TxBegin) {
+      if (o.depth++ != 0) continue;
+      o.operation = operations_.size();
+      operations_.push_back({n, kNever, "the transaction", owner});
+    } else if (o.depth > 0 && --o.depth == 0) {
+      operations_[o.operation].end = n;
+    }
+  }
+}
+
+const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at) const {
+  const Operation* found = nullptr;
+  for (const Operation& o : operations_) {
+    if (o.begin >= at) break;
+    if (o.end < at) continue;
+    if (found != nullptr && found->owner != o.owner) return nullptr;
+    found = &o;
+  }
+  return found;
+}
+
+bool ExpectedAnswers::alone(const Operation& operation) const {
+  for (const Operation& o : operations_)
+    if (o.owner != operation.owner && o.begin < operation.end && operation.begin < o.end) return false;
+  const Trace& trace = baseline_.index().trace();
+  auto stores = baseline_.index().stores();
+  auto row = std::lower_bound(stores.begin(), stores.end(), operation.begin,
+                              [](const StoreRow& r, EventNo at) { return r.event < at; });
+  for (; row != stores.end() && row->event < operation.end; ++row)
+    if (operation.owner.first != 0 && trace[row->event].thread != operation.owner.first) return false;
+  return true;
+}
+
+// Whether all that a crash there may lose was stored by one thread. What several did has no common all or nothing.
+bool ExpectedAnswers::ofOneThread(SpaceNo space) const {
+  const Index& index = baseline_.index();
+  EventNo at = explorer_.space(space).at;
+  std::optional<ThreadNo> thread;
+  for (TrackedNo w : explorer_.uncertain(space)) {
+    LineId id = index.lineId(baseline_.tracked().line(w));
+    if (id == kNoLine) continue;
+    for (const LineStore& s : index.openStores(id, at, 0, index.historyLength(id, at))) {
+      ThreadNo by = index.trace()[index.stores()[s.store].event].thread;
+      if (thread && *thread != by) return false;
+      thread = by;
+    }
+  }
+  return true;
+}
+
+Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo end) {
+  const Index& index = baseline_.index();
+  // What was stored since must be lost: each line as it was then.
+  Assignment chosen;
+  auto stores = index.stores();
+  auto row =
+      std::lower_bound(stores.begin(), stores.end(), end, [](const StoreRow& r, EventNo at) { return r.event < at; });
+  for (; row != stores.end() && row->event < explorer_.space(space).at; ++row) {
+    TrackedNo w = baseline_.tracked().find(index.lineNo(row->line));
+    if (chosen.contains(w)) continue;
+    LineBytes then = index.contentOf(row->line, end, {index.historyLength(row->line, end), {}});
+    UncertainLine line = explorer_.line(space, w);
+    auto version = std::find_if(line.versions.begin(), line.versions.end(),
+                                [&](const SpaceVersion& v) { return v.bytes == then; });
+    if (version == line.versions.end()) return std::optional<OutcomeNo>();
+    chosen[w] = static_cast<std::uint32_t>(version - line.versions.begin());
+  }
+  auto recovery = explorer_.recoveryOf(space, chosen, UnnamedLines::Newest);
+  if (!recovery) return tl::unexpected(recovery.error());
+  if (oracle_.verdict(space, *recovery).judgement != Judgement::Fine) return std::optional<OutcomeNo>();
+  return std::optional(explorer_.outcomeNo(*recovery));
+}
+
+Result<bool> ExpectedAnswers::ofOperation(const Operation& operation, ExpectedAnswer& expected) {
+  if (operation.end == kNever) return false;
+  // What was stored since is still open at the first point behind: only an ordering point makes anything durable.
+  auto points = baseline_.points();
+  auto before = std::lower_bound(points.begin(), points.end(), operation.begin);
+  auto after = std::upper_bound(points.begin(), points.end(), operation.end);
+  if (before == points.end()) return false;
+  auto first = wholeAt(static_cast<SpaceNo>(before - points.begin()), operation.begin);
+  if (!first) return tl::unexpected(first.error());
+  EventNo end = operation.end;
+  if (after == points.end()) {
+    // Nothing new came after the last point, or a crash behind the operation was left out on purpose.
+    auto stores = baseline_.index().stores();
+    end = *--after;
+    if (!stores.empty() && stores.back().event >= end) return false;
+  }
+  auto last = wholeAt(static_cast<SpaceNo>(after - points.begin()), end);
+  if (!last) return tl::unexpected(last.error());
+  if (!*first || !*last) return false;
+  expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, operation.name};
+  return true;
+}
+
+Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
+  if (explorer_.space(space).level > 1) return ExpectedAnswer();
+  auto [known, fresh] = known_.try_emplace(space);
+  if (!fresh) return known->second;
+  ExpectedAnswer expected;
+  EventNo at = explorer_.space(space).at;
+  const Operation* operation = underWay(at);
+  if (operation != nullptr && alone(*operation)) {
+    auto found = ofOperation(*operation, expected);
+    if (!found) return tl::unexpected(found.error());
+  }
+  if (expected.basis == ExpectedAnswer::Basis::None && neighbours_ && ofOneThread(space)) {
+    auto now = wholeAt(space, at);
+    if (!now) return tl::unexpected(now.error());
+    auto before = space == 0 ? wholeAt(space, 0) : wholeAt(space - 1, explorer_.space(space - 1).at);
+    if (!before) return tl::unexpected(before.error());
+    // Where parts are left out on purpose, a crash before them is none that this one can be compared with.
+    auto least = explorer_.recoveryOf(space, {}, UnnamedLines::Least);
+    if (!least) return tl::unexpected(least.error());
+    if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
+  }
+  known_[space] = expected;
+  return expected;
+}
+
+Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome, bool stored) {
+  auto expected = at(space);
+  if (!expected) return tl::unexpected(expected.error());
+  if (expected->basis == ExpectedAnswer::Basis::None) return true;
+  for (OutcomeNo legal : {expected->before, expected->after, expected->least}) {
+    const Outcome& right = explorer_.outcome(legal);
+    if (sameAnswer(outcome, right) || (stored && saysMore(outcome, right))) return true;
+  }
+  return false;
+}
+
+}  // namespace blackout

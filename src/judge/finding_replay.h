@@ -1,0 +1,42 @@
+// A finding replayed: what the crash left is laid into a private folder, the restart is run on it alone, as in the
+// exploration, and its outcome is compared with the one that was found.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "judge/oracle.h"
+#include "run/process_runner.h"
+#include "findings/replay_file.h"
+
+namespace blackout {
+
+struct Replayed {
+  Outcome outcome;
+  Verdict now;
+  Verdict expected;
+  // The finding is about what the restart says or reads, not about a failure: does it end and print as it did?
+  bool wasFine() const { return expected.judgement == Judgement::Fine; }
+  bool sameAnswer = false;
+  bool same() const { return now.judgement == Judgement::Failed && now.key == expected.key; }
+};
+
+class Replay {
+ public:
+  // The file must outlive it. The command runs in the present folder.
+  static Result<Replay> prepare(const ReplayFile& file);
+
+  Result<Replayed> run();
+  // After run(): the words of a debugger's command that starts the same restart under it. Everything that it needs
+  // lives as long as this object.
+  Result<std::vector<std::string>> debuggerCommand();
+  // The pools as the crash left them: to a file, or to a folder if there are several.
+  Result<void> keepPools(const std::string& to) const;
+
+ private:
+  struct Parts;  // trace, index, baseline and runner, which refer to each other
+  explicit Replay(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace blackout

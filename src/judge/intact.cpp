@@ -1,0 +1,39 @@
+#include "judge/intact.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace blackout {
+
+Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks) {
+  const Index& index = end.index();
+  IntactRestart intact;
+  intact.level.at = end.point(0);
+  RunRequest request;
+  for (TrackedNo w : end.uncertain(0)) {
+    LineNo line = end.tracked().line(w);
+    LineId id = index.lineId(line);
+    Version all{index.historyLength(id, intact.level.at), {}};
+    request.lines.emplace_back(w, index.contentOf(id, intact.level.at, all));
+    intact.level.persisted.emplace(line, std::move(all));
+  }
+  auto run = [&](bool traced) -> Result<RunResult> {
+    request.traced = traced;
+    if (auto ok = runner.begin(0, request); !ok) return tl::unexpected(ok.error());
+    auto ended = runner.wait();
+    if (!ended) return tl::unexpected(ended.error());
+    return std::move(ended->second);
+  };
+  auto traced = run(true);
+  if (!traced) return tl::unexpected(traced.error());
+  intact.result = std::move(*traced);
+  if (!intact.result.tracePath.empty())
+    if (auto trace = Trace::open(intact.result.tracePath)) intact.endedAt = stacks.endOf(*trace, intact.result.outcome);
+  // The first run has paid for what the others share.
+  auto begun = std::chrono::steady_clock::now();
+  if (auto again = run(false); !again) return tl::unexpected(again.error());
+  intact.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return intact;
+}
+
+}  // namespace blackout

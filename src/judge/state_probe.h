@@ -1,0 +1,94 @@
+// The questions that are asked about crash states while their cause is looked for: how a restart on one ends, what
+// it loses, and what would be if a store had not been. All but the last are mostly answered by the recovery tree.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/state_judge.h"
+#include "explore/explorer.h"
+#include "model/index.h"
+
+namespace blackout {
+
+// The traces in which the crashes of a space come: the program's, then those of the recoveries.
+class CrashTraces {
+ public:
+  CrashTraces(const Explorer& explorer, const Index& recording) : explorer_(explorer), recording_(recording) {}
+  // By level, from 0. An error if a recovery's trace can't be read.
+  Result<std::vector<const Index*>> of(SpaceNo space);
+
+ private:
+  struct Opened {
+    std::string bytes;
+    std::unique_ptr<Trace> trace;
+    std::unique_ptr<Index> index;
+  };
+  const Explorer& explorer_;
+  const Index& recording_;
+  std::map<RecoveryNo, Opened> opened_;
+};
+
+class StateProbe {
+ public:
+  // All must outlive it. `runner` is the explorer's own, used while nothing is explored.
+  StateProbe(Explorer& explorer, const Baseline& baseline, Runner& runner, CrashTraces& traces, StateJudge& judge)
+      : explorer_(explorer), baseline_(baseline), runner_(runner), traces_(traces), judge_(judge) {}
+
+  Explorer& explorer() const { return explorer_; }
+  const TrackedBytes& tracked() const { return baseline_.tracked(); }
+  Result<std::vector<const Index*>> indexes(SpaceNo space) const { return traces_.of(space); }
+  // The point of the crash of a level on the way to the space.
+  EventNo crashOf(SpaceNo space, unsigned level) const;
+  // Whether two spaces are neighbours: crashes in one and the same run.
+  bool sameRun(SpaceNo a, SpaceNo b) const;
+
+  const Verdict& verdict(SpaceNo space, RecoveryNo recovery) { return judge_.verdict(space, recovery); }
+  bool fails(SpaceNo space, RecoveryNo recovery) { return verdict(space, recovery).judgement == Judgement::Failed; }
+  bool fails(SpaceNo space, RecoveryNo recovery, const std::string& key) {
+    return fails(space, recovery) && verdict(space, recovery).key == key;
+  }
+
+  // In all that follows a state is these versions, with everything else persisted.
+  Result<RecoveryNo> recoveryOf(SpaceNo space, const Assignment& chosen) {
+    return explorer_.recoveryOf(space, chosen, UnnamedLines::Newest);
+  }
+  const UncertainLine& line(SpaceNo space, TrackedNo w);
+  // The state with the fewest lost stores that leads to the recovery: of each line that it read, the largest version that
+  // agrees with what it read.
+  Assignment largest(SpaceNo space, RecoveryNo recovery);
+  // The stores that a state loses, by level, then in trace order.
+  Result<std::vector<StoreRef>> lostStores(SpaceNo space, const Assignment& chosen);
+
+  // Whether nothing is lost of the run in which the crash comes. What earlier crashes lost is settled by then.
+  bool isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const;
+  // The state of another crash of the same run in which nothing is lost of it, and of the crashes before what `chosen`
+  // loses at the space `like`.
+  Assignment wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen);
+
+  // How a restart ends if a surviving store had not been made, and a lost or later one (`with`) had. Perhaps no crash
+  // recoveries such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
+  Result<std::optional<Judgement>> without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
+                                           const std::optional<StoreRef>& with = std::nullopt);
+
+ private:
+  std::optional<LineBytes> contentBefore(SpaceNo space, const Assignment& chosen, const Index& index,
+                                         const StoreRef& store);
+
+  Explorer& explorer_;
+  const Baseline& baseline_;
+  Runner& runner_;
+  CrashTraces& traces_;
+  StateJudge& judge_;
+  // Lines of one space at a time: their versions are asked for again and again.
+  SpaceNo lineSpace_ = UINT32_MAX;
+  std::map<TrackedNo, UncertainLine> lines_;
+};
+
+// Bytes of its line that a store writes.
+std::uint64_t maskOf(const Index& index, StoreNo store);
+
+}  // namespace blackout

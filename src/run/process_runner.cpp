@@ -1,0 +1,307 @@
+#include "run/process_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "run/launch.h"
+
+namespace fs = std::filesystem;
+
+namespace blackout {
+
+namespace {
+
+// The zygote's end of the sockets: out of the way of the program's own descriptors.
+constexpr int kFirstSocket = 700;
+constexpr unsigned kMaxWorkers = 128;
+
+tl::unexpected<Error> internal(std::string_view what) {
+  return fail(fmt::format("recovery runs: {}: {}", what, std::strerror(errno)), ExitCode::Internal);
+}
+
+// A byte from the socket within the time; false: it is closed or nothing came.
+bool answered(int socket, int milliseconds) {
+  pollfd p{socket, POLLIN, 0};
+  int r;
+  do r = poll(&p, 1, milliseconds);
+  while (r < 0 && errno == EINTR);
+  unsigned char b;
+  return r > 0 && read(socket, &b, 1) == 1;
+}
+
+// A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that
+// shows no stack: frames and places are ours to find.
+void setSanitizerOptions() {
+  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    const char* given = std::getenv(name);
+    std::string options = given == nullptr ? "" : std::string(given) + ":";
+    setenv(name, (options + "symbolize=0:abort_on_error=1").c_str(), 1);
+  }
+}
+
+// A sanitizer asks the kernel itself for its process's number, "==4711==ERROR: ...": the same in every run is 1.
+void maskProcessNumbers(std::string& output) {
+  for (std::size_t at = 0; (at = output.find("==", at)) != std::string::npos; at += 2) {
+    std::size_t end = output.find_first_not_of("0123456789", at + 2);
+    bool begins = at == 0 || output[at - 1] == '\n';
+    if (begins && end != at + 2 && end != std::string::npos && output.compare(end, 2, "==") == 0)
+      output.replace(at + 2, end - at - 2, "1");
+  }
+}
+
+std::size_t shownLength(const char* text, std::size_t size) { return strnlen(text, size); }
+
+}  // namespace
+
+fs::path ProcessRunner::folderOf(unsigned worker) const { return folder_.path() / fmt::format("w{}", worker); }
+
+Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgram& program, const Baseline& baseline,
+                                                            unsigned workers, const RunLimits& limits) {
+  if (baseline.tracked().operations() > BLACKOUT_MAX_OPERATIONS)
+    return fail(fmt::format("more than {} operations are marked; mark fewer", BLACKOUT_MAX_OPERATIONS));
+  auto folder = PrivateFolder::make(PrivateFolder::InMemory);
+  if (!folder) return tl::unexpected(folder.error());
+  auto plan = PlanFile::make(folder->path() / "plan", baseline.index(), baseline.tracked());
+  if (!plan) return tl::unexpected(plan.error());
+  std::unique_ptr<ProcessRunner> runner(new ProcessRunner(std::move(*folder), std::move(*plan), baseline));
+  runner->limits_ = limits;
+  workers = std::clamp(workers, 1U, kMaxWorkers);
+  for (unsigned w = 0; w < workers; ++w) {
+    auto image = WorkerImage::make(runner->folderOf(w), baseline);
+    if (!image) return tl::unexpected(image.error());
+    runner->workers_.push_back({std::move(*image)});
+  }
+  if (auto ok = runner->launch(program); !ok) return tl::unexpected(ok.error());
+  for (unsigned w = 0; w < workers; ++w)
+    if (auto ok = runner->addWorker(w); !ok) return tl::unexpected(ok.error());
+  runner->findModules();
+  return runner;
+}
+
+Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
+  auto path = findProgram(program.command.at(0));
+  if (!path) return tl::unexpected(path.error());
+  if (auto ok = checkLoadable(*path); !ok) return tl::unexpected(ok.error());
+  auto preload = runtimePath();
+  if (!preload) return tl::unexpected(preload.error());
+  std::vector<int> theirs;
+  auto pair = [&](int& ours) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+    ours = ends[0];
+    theirs.push_back(ends[1]);
+    return true;
+  };
+  bool made = pair(zygoteSocket_);
+  for (Worker& w : workers_) made = made && pair(w.socket);
+  if (!made) return internal("no sockets");
+
+  const char* given = std::getenv("BLACKOUT_OPTIONS");
+  std::string words = given == nullptr ? "" : given;
+  words += fmt::format(":sockets={}:workers={}", kFirstSocket, workers_.size());
+  words += optionWord("zygote", folder_.path().string());
+  if (!program.input.empty()) words += optionWord("input", fs::absolute(program.input).string());
+  if (!program.before.empty()) words += optionWord("before", program.before);
+  for (const PoolPattern& p : program.patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
+  words += program.words;
+  std::vector<char*> argv;
+  for (const std::string& a : program.command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+
+  FixedAddresses fixed;
+  zygote_ = fork();
+  if (zygote_ == 0) {
+    // Away from the numbers they are to get, then there.
+    for (int& fd : theirs) fd = fcntl(fd, F_DUPFD_CLOEXEC, kFirstSocket + static_cast<int>(theirs.size()));
+    for (std::size_t i = 0; i < theirs.size(); ++i) dup2(theirs[i], kFirstSocket + static_cast<int>(i));
+    struct sigaction plain{};
+    plain.sa_handler = SIG_DFL;
+    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaction(s, &plain, nullptr);
+    setEnvironment(*preload, words);
+    // Functions are bound once, by the zygote, instead of by every run.
+    setenv("LD_BIND_NOW", "1", 0);
+    setSanitizerOptions();
+    execv(path->c_str(), argv.data());
+    _exit(127);
+  }
+  fixed.restore();
+  for (int fd : theirs) ::close(fd);
+  if (zygote_ < 0) return internal("no process");
+  return {};
+}
+
+Result<void> ProcessRunner::addWorker(unsigned number) {
+  Worker& w = workers_[number];
+  fs::path path = folderOf(number) / "control";
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  void* base = fd < 0 || ftruncate(fd, sizeof(blackout_worker)) != 0
+                   ? MAP_FAILED
+                   : mmap(nullptr, sizeof(blackout_worker), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd >= 0) ::close(fd);
+  if (base == MAP_FAILED) return internal("no memory");
+  w.control = static_cast<blackout_worker*>(base);
+  w.control->magic = BLACKOUT_WORKER_MAGIC;
+  w.control->version = BLACKOUT_RECOVERY_VERSION;
+  w.control->number = number;
+  w.control->step_limit = UINT64_MAX;  // what the worker itself does before its first run is no run's
+  auto byte = static_cast<unsigned char>(number);
+  constexpr int kStartMilliseconds = 30'000;
+  if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 || !answered(zygoteSocket_, kStartMilliseconds))
+    return fail("the recovery command ended before it came to its first instruction; try it by hand",
+                ExitCode::Inconclusive);
+  return {};
+}
+
+// The program files of the zygote, and so of every run: trapped code is named by them.
+void ProcessRunner::findModules() {
+  std::ifstream maps(fmt::format("/proc/{}/maps", zygote_));
+  for (std::string line; std::getline(maps, line);) {
+    std::size_t slash = line.find('/');
+    if (slash == std::string::npos || line.size() < 40 || line.find("x", line.find(' ')) > slash) continue;
+    sites_.addModule(line.substr(slash));
+    trapped_ |= line.find("libZydis") != std::string::npos;
+  }
+}
+
+ProcessRunner::~ProcessRunner() {
+  // Closed sockets end everybody; the zygote is ours to wait for.
+  for (Worker& w : workers_) {
+    if (w.socket >= 0) ::close(w.socket);
+    if (w.control != nullptr) munmap(w.control, sizeof(blackout_worker));
+  }
+  if (zygoteSocket_ >= 0) ::close(zygoteSocket_);
+  if (zygote_ > 0) {
+    kill(zygote_, SIGKILL);
+    waitpid(zygote_, nullptr, 0);
+  }
+}
+
+Result<void> ProcessRunner::begin(unsigned number, const RunRequest& request) {
+  Worker& w = workers_[number];
+  if (auto ok = w.image.become(request); !ok) return ok;
+  w.traced = request.traced;
+  w.control->traced = request.traced ? 1 : 0;
+  w.control->timeout_ms = limits_.seconds * 1000;
+  w.control->step_limit = limits_.steps;
+  ++w.control->run;
+  for (std::uint32_t i = 0; i < baseline_->tracked().operations(); ++i)
+    w.control->operations[i] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
+  if (request.traced) {
+    std::string bytes = w.image.traceBeginning();
+    fs::path path = folderOf(number) / "trace";
+    int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    if (fd >= 0) ::close(fd);
+    if (!ok) return internal("no room for a trace");
+  }
+  unsigned char go = 1;
+  if (send(w.socket, &go, 1, MSG_NOSIGNAL) != 1) return internal("a worker is gone");
+  w.busy = true;
+  return {};
+}
+
+Result<std::pair<unsigned, RunResult>> ProcessRunner::wait() {
+  for (;;) {
+    std::vector<pollfd> polled;
+    std::vector<unsigned> numbers;
+    for (unsigned i = 0; i < workers_.size(); ++i) {
+      if (!workers_[i].busy) continue;
+      polled.push_back({workers_[i].socket, POLLIN, 0});
+      numbers.push_back(i);
+    }
+    if (polled.empty()) return fail("recovery runs: nothing was begun", ExitCode::Internal);
+    int r = poll(polled.data(), polled.size(), -1);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return internal("poll");
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      if (polled[i].revents == 0) continue;
+      unsigned char b;
+      if (read(polled[i].fd, &b, 1) != 1)
+        return fail("a worker of the recovery runs ended unexpectedly; was it killed, or is memory short?",
+                    ExitCode::Inconclusive);
+      workers_[numbers[i]].busy = false;
+      return std::pair(numbers[i], resultOf(numbers[i]));
+    }
+  }
+}
+
+RunResult ProcessRunner::resultOf(unsigned number) {
+  Worker& w = workers_[number];
+  const blackout_worker& c = *w.control;
+  RunResult result;
+  Outcome& o = result.outcome;
+  switch (c.ended) {
+    case BLACKOUT_ENDED_HUNG:
+      o.ending = Ending::Hung;
+      break;
+    case BLACKOUT_ENDED_EXPECTATION:
+      o.ending = Ending::Expectation;
+      break;
+    case BLACKOUT_ENDED_TIMEOUT:
+      o.ending = Ending::TimedOut;
+      break;
+    case BLACKOUT_ENDED_BROKEN:
+      o.ending = Ending::Broken;
+      break;
+    default:
+      o.ending = WIFSIGNALED(c.wait_status) ? Ending::Signalled : Ending::Exited;
+      o.code = WIFSIGNALED(c.wait_status) ? WTERMSIG(c.wait_status) : WEXITSTATUS(c.wait_status);
+  }
+  // Trapped runs are judged by processor time (runtime/zygote.cpp).
+  if (c.ended == BLACKOUT_ENDED_HUNG && c.steps <= limits_.steps)
+    o.text = fmt::format("more than {} s of processor time", c.timeout_ms / 5000.0);
+  if (c.ended != 0 && c.ended != BLACKOUT_ENDED_HUNG) o.text.assign(c.text, shownLength(c.text, sizeof c.text));
+  o.output.assign(c.output, std::min<std::uint64_t>(c.output_size, BLACKOUT_MAX_OUTPUT));
+  maskProcessNumbers(o.output);
+  o.outputCut = c.output_size > BLACKOUT_MAX_OUTPUT;
+  o.faultAddress = c.fault_address;
+  o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
+  if (c.instrumented == 0 && o.ending != Ending::Broken) {
+    // Nobody saw what it read, so it may have read everything.
+    result.notes.emplace_back(
+        "The command that is started after a crash isn't instrumented: it is taken to read everything, so that every "
+        "combination of what a crash may leave is tried.");
+    const TrackedBytes& tracked = baseline_->tracked();
+    for (TrackedNo i = 0; i < tracked.count(); ++i)
+      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = tracked.mask(i)});
+  }
+  // Ids of trapped code become those of their places, in the run's own trace too.
+  auto siteOf = [&](std::uint64_t id) {
+    const Site* site = trapped_ && id != 0 ? sites_.at(id) : nullptr;
+    return site == nullptr ? id : site->id;
+  };
+  std::uint64_t count = std::min<std::uint64_t>(c.query_count, BLACKOUT_MAX_QUERIES);
+  result.queries.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const blackout_query& q = c.queries[i];
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group, q.where,
+                              q.event, static_cast<std::uint8_t>(q.flags)});
+  }
+  result.steps = c.steps;
+  result.used = c.used;
+  std::string notes(c.notes, shownLength(c.notes, sizeof c.notes));
+  for (std::size_t from = 0; from < notes.size();) {
+    std::size_t end = std::min(notes.find('\n', from), notes.size());
+    result.notes.push_back(notes.substr(from, end - from));
+    from = end + 1;
+  }
+  if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
+  if (w.traced && trapped_)
+    if (auto ok = sites_.nameSites(result.tracePath); !ok) result.notes.push_back(ok.error().sentence);
+  return result;
+}
+
+}  // namespace blackout

@@ -1,0 +1,75 @@
+// Runs of the real program: a zygote that was started once, workers forked from it, a fork per run
+// (runtime/zygote.cpp). Each worker has its own image of the crash and its own control block.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "events/recovery_contract.h"
+#include "run/plan_file.h"
+#include "run/private_pools.h"
+#include "run/run.h"
+#include "binary/trapped_sites.h"
+#include "run/worker_image.h"
+
+namespace blackout {
+
+struct RecoveryProgram {
+  std::vector<std::string> command;
+  std::vector<PoolPattern> patterns;
+  std::string input;   // file for standard input; empty: nothing
+  std::string before;  // folder with other files as they were before the recording; empty: none
+  std::string words;   // further words for BLACKOUT_OPTIONS, each with ':' in front
+};
+
+struct RunLimits {
+  std::uint64_t steps = 10'000'000;  // accesses to PM after which a run hangs
+  unsigned seconds = 10;             // the wall clock's guard; 0: none
+};
+
+class ProcessRunner : public Runner {
+ public:
+  // The baseline must outlive it.
+  static Result<std::unique_ptr<ProcessRunner>> start(const RecoveryProgram& program, const Baseline& baseline,
+                                                      unsigned workers, const RunLimits& limits);
+  ~ProcessRunner() override;
+
+  unsigned workers() const override { return static_cast<unsigned>(workers_.size()); }
+  Result<void> begin(unsigned worker, const RunRequest& request) override;
+  Result<std::pair<unsigned, RunResult>> wait() override;
+  const Site* trappedSite(std::uint64_t id) const override { return sites_.known(id); }
+
+  // Further lines are tracked: only while no run lives.
+  Result<void> refresh(const TrackedBytes& tracked) { return plan_.refresh(tracked); }
+  void limit(const RunLimits& limits) { limits_ = limits; }
+  // Where worker w lays its pools: for what is not a Runner's business, such as a debugger.
+  std::filesystem::path folderOf(unsigned worker) const;
+
+ private:
+  struct Worker {
+    WorkerImage image;
+    blackout_worker* control = nullptr;
+    int socket = -1;
+    bool busy = false;
+    bool traced = false;
+  };
+  ProcessRunner(PrivateFolder folder, PlanFile plan, const Baseline& baseline)
+      : folder_(std::move(folder)), plan_(std::move(plan)), baseline_(&baseline) {}
+  Result<void> launch(const RecoveryProgram& program);
+  Result<void> addWorker(unsigned number);
+  void findModules();
+  RunResult resultOf(unsigned worker);
+
+  PrivateFolder folder_;
+  PlanFile plan_;
+  const Baseline* baseline_;
+  RunLimits limits_;
+  std::vector<Worker> workers_;
+  int zygoteSocket_ = -1;
+  int zygote_ = -1;
+  TrappedSites sites_;
+  bool trapped_ = false;  // code that was not compiled by Blackout is followed
+};
+
+}  // namespace blackout

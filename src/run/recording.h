@@ -1,0 +1,47 @@
+// One run of the program under test, recorded: on private copies of its pools, without address
+// randomisation, with the runtime loaded, and checked afterwards. What came of it is a sealed trace and
+// honest sentences about what it does not hold.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "events/error.h"
+#include "events/trace.h"
+#include "run/launch.h"
+#include "run/private_pools.h"
+
+namespace blackout {
+
+struct RecordOptions {
+  std::vector<std::string> pm;       // paths, folders, globs; may be empty if the program registers memory
+  std::vector<std::string> command;  // the program and its arguments
+  std::string tracePath;             // where the trace is kept; empty: it goes with the Recording
+  std::string keepPool;              // where the resulting pools are kept: a file, or a folder for several
+  bool loads = false;
+  bool locks = false;
+  int stackDepth = -1;  // -1: the runtime's default
+  Trap trap = Trap::IfNeeded;
+  unsigned heap = 0;  // MiB of persistent heap; 0: the heap is ordinary memory
+  // The client that talks to the program once it is ready, and ends it (runtime/drive.h); empty: it is no server.
+  std::vector<std::string> drive;
+  unsigned readySeconds = 10;
+};
+
+struct Recording {
+  std::string tracePath;
+  int waitStatus = 0;
+  std::vector<std::string> notes;
+  std::vector<std::string> incomplete;  // why the trace is not whole
+  // Not empty: code that isn't instrumented touched PM, and nothing can be said about durability.
+  std::string unseenReason;
+  std::shared_ptr<PrivateFolder> folder;  // of the trace, if nobody keeps it
+};
+
+Result<Recording> record(const RecordOptions& options);
+
+// How far into its persistent heap the recorded program allocated, in bytes; 0: it has none. Restarts allocate above.
+std::uint64_t heapTop(const Trace& trace);
+
+}  // namespace blackout

@@ -1,0 +1,124 @@
+// One recovery run as data: the memory it starts on, what it observed of it, how it ended. The
+// explorer decides which memory; a Runner makes the run. A recovery is a deterministic function of
+// its observations, so a run's list of queries with its outcome is one path of the recovery tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "events/error.h"
+#include "events/outcome.h"
+#include "events/recovery_contract.h"
+#include "events/trace.h"
+#include "model/crash_state.h"
+#include "model/tracked_bytes.h"
+
+namespace blackout {
+
+// What a run can observe of a crash. A query is a first observation: bytes that the run has neither
+// observed nor written before.
+enum class QueryKind : std::uint8_t {
+  Bytes,  // subject: TrackedNo; mask: the bytes of the line
+  Path,   // subject: number of a pool path (TrackedBytes::paths): what file is there, and its size
+  Op,     // subject: number of an operation, from 0; mask: an OpQuestion
+};
+
+// What is asked about an operation at the crash. Yes-or-no questions leave more recoveries equal than its state does.
+enum OpQuestion : std::uint64_t {
+  kOpState = 0,  // 0: not begun, 1: begun, 2: ended
+  kOpBegun = 1,
+  kOpEnded = 2,
+};
+inline std::uint64_t opReply(std::uint32_t state, std::uint64_t question) {
+  return question == kOpState ? state : state >= question ? 1 : 0;
+}
+
+struct Query {
+  QueryKind kind{};
+  std::uint32_t subject = 0;
+  std::uint64_t mask = 0;
+  // What follows says where it was made; two runs that agree on the above agree on it.
+  std::uint64_t site = 0;   // Site::id of the instruction; 0: unknown, or a system call
+  std::uint32_t group = 0;  // not 0: observed by one mem* call, or inside one blackout_checksum range
+  std::uint32_t where = 0;  // traced runs: StackId in the run's own trace
+  std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
+  std::uint8_t flags = 0;   // BLACKOUT_QUERY_SKIPPED, _INSIDE, _OUTSIDE: what the run had said of itself
+  // Only what is asked: the node of the tree.
+  bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
+};
+
+// Whether what the query asks for is tracked, all of it.
+inline bool isTracked(const TrackedBytes& tracked, const Query& q) {
+  switch (q.kind) {
+    case QueryKind::Bytes:
+      return q.subject < tracked.count() && q.mask != 0 && (q.mask & ~tracked.mask(q.subject)) == 0;
+    case QueryKind::Path:
+      return q.subject < tracked.paths().size() && q.mask == 0;
+    case QueryKind::Op:
+      return q.subject < tracked.operations() && q.mask <= kOpEnded;
+  }
+  return false;
+}
+
+// Whether a detector may speak of a read with these flags: not where the program asked for silence, and where any
+// recovery of the exploration marks a region of interest (`anyRegion`), only inside one.
+constexpr bool judgedRead(std::uint8_t flags, bool anyRegion) {
+  if ((flags & BLACKOUT_QUERY_SKIPPED) != 0) return false;
+  if ((flags & BLACKOUT_QUERY_INSIDE) != 0) return true;
+  return !anyRegion && (flags & BLACKOUT_QUERY_OUTSIDE) == 0;
+}
+
+// A pool file as a crash left it. Numbers are those of the program's trace; a file that a recovery made itself has
+// a number above them.
+struct RunFile {
+  FileNo number = 0;
+  std::string path;
+  std::uint64_t size = 0;
+  auto operator<=>(const RunFile&) const = default;
+};
+
+struct RunRequest {
+  // The memory: every tracked line as it is at this point of the baseline, except the lines named here.
+  std::uint32_t pointNo = 0;
+  std::vector<std::pair<TrackedNo, LineBytes>> lines;  // ascending
+  // The files that exist, ascending by number; none: those of the baseline. For a crash in a recovery that made,
+  // removed or resized some. Bytes that nobody stored are zero in a file that the program's trace doesn't know.
+  std::optional<std::vector<RunFile>> files;
+  bool traced = false;  // record the run's own events, for a crash in it or for its places
+};
+
+// What a run did that may differ from run to run. Bits.
+enum : std::uint32_t {
+  kUsedThreads = 1,
+  kUsedProcesses = 2,
+  kUsedTime = 4,       // not pinned
+  kUsedRandom = 8,     // not pinned
+  kReadRecorded = 16,  // it read a file that the recording wrote
+  kStored = 32,        // it stored to PM; this does not differ by itself
+};
+
+struct RunResult {
+  Outcome outcome;
+  std::vector<Query> queries;
+  std::uint64_t steps = 0;
+  std::uint32_t used = 0;          // kUsed* bits
+  std::vector<std::string> notes;  // sentences for the user, such as which file it read
+  std::string tracePath;           // traced runs: the run's own trace, the runner's until the worker's next run
+};
+
+// Makes runs, several at a time: worker w of [0, workers()) has at most one.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual unsigned workers() const = 0;
+  virtual Result<void> begin(unsigned worker, const RunRequest& request) = 0;
+  // Waits for any run that was begun; the worker is idle then.
+  virtual Result<std::pair<unsigned, RunResult>> wait() = 0;
+  // The place of a query's site in code without a site table; null: it has none that is known.
+  virtual const Site* trappedSite(std::uint64_t) const { return nullptr; }
+};
+
+}  // namespace blackout

@@ -1,0 +1,460 @@
+// Races, semantic bugs and reads of nobody's memory: tiny recorded programs, a recovery as a function.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <set>
+
+#include "judge/commit_variables.h"
+#include "fake_check.h"
+
+namespace blackout {
+namespace {
+
+using test::causeSites;
+using test::check;
+using test::crashed;
+using test::exited;
+using test::FakeMemory;
+using test::JudgedProgram;
+using test::only;
+using test::says;
+
+Outcome printed(std::string text) {
+  Outcome o;
+  o.output = std::move(text);
+  return o;
+}
+
+std::vector<std::string> kindsOf(const CrashCheck& c) {
+  std::vector<std::string> kinds;
+  for (const ReplayableFinding& f : c.findings) kinds.emplace_back(nameOf(f.finding.kind));
+  return kinds;
+}
+
+constexpr std::uint64_t kA = 0, kB = 64, kFlag = 128;
+constexpr std::uint64_t kReadA = 101, kReadB = 102, kReadFlag = 103;
+
+Outcome both(FakeMemory& m) {
+  std::uint64_t a = m.load(kA, 8, kReadA), b = m.load(kB, 8, kReadB);
+  return printed(std::to_string(a) + " " + std::to_string(b));
+}
+
+// Two words that are stored, flushed and fenced together.
+void storeBoth(JudgedProgram& p, std::uint64_t value) {
+  p.storeAt(p.place(1, SiteKind::Store, "Pool.a"), kA, value);
+  p.storeAt(p.place(2, SiteKind::Store, "Pool.b"), kB, value);
+  p.clwb(1, kA), p.clwb(1, kB), p.sfence(1);
+}
+
+TEST(CrossFailure, HalfOfAStretchIsSuspected) {
+  JudgedProgram p;
+  storeBoth(p, 1);
+  CrashCheck c = check(p, both);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "cross-failure-race");
+  EXPECT_EQ(f.severity, Severity::Suspected);
+  EXPECT_EQ(f.bugClass, BugClass::Race);
+  ASSERT_TRUE(f.crashState);
+  EXPECT_TRUE(says(f,
+                   "after a crash with nothing durable that was stored since the last ordering point it prints "
+                   "\"0 0\", after one with all of it durable \"1 1\""));
+}
+
+TEST(CrossFailure, OneStoreThatSwitchesIsNoFinding) {
+  JudgedProgram p;
+  for (std::uint64_t v = 1; v <= 3; ++v) p.storeAt(p.place(1), kA, v), p.persist(kA);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+TEST(CrossFailure, ARaceWithoutConsequenceIsNoFinding) {
+  JudgedProgram p;
+  storeBoth(p, 1);
+  CrashCheck c = check(p, [](FakeMemory& m) {
+    both(m);
+    return exited();
+  });
+  EXPECT_TRUE(c.findings.empty());
+  EXPECT_EQ(c.exploration.failing, 0U);
+}
+
+TEST(CrossFailure, OnlyOneOfThreeValuesIsHarmful) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kA, 1);
+  p.storeAt(p.place(2), kA, 2);
+  p.persist(kA);
+  CrashCheck c = check(p, [](FakeMemory& m) { return m.load(kA, 8, kReadA) == 1 ? crashed() : exited(); });
+  const Finding& f = only(c);
+  EXPECT_EQ(f.severity, Severity::Shown);
+  EXPECT_EQ(f.bugClass, BugClass::Race);
+  EXPECT_EQ(c.exploration.failing, 1U);
+}
+
+// What is at fault in a failure is not told again as a race.
+TEST(CrossFailure, WhatWasShownIsNotSuspectedToo) {
+  JudgedProgram p;
+  storeBoth(p, 1);
+  CrashCheck c = check(p, [](FakeMemory& m) {
+    std::uint64_t a = m.load(kA, 8, kReadA), b = m.load(kB, 8, kReadB);
+    return a < b ? crashed() : printed(std::to_string(a) + std::to_string(b));
+  });
+  for (const ReplayableFinding& f : c.findings) EXPECT_NE(nameOf(f.finding.kind), "cross-failure-race");
+  EXPECT_FALSE(c.findings.empty());
+}
+
+TEST(CrossFailure, AnOperationSaysWhatIsRight) {
+  JudgedProgram p;
+  // Three stretches in one operation: what lies between them is as wrong as what lies inside one.
+  p.opBegin(1, "move");
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  p.opEnd(1);
+  CrashCheck c = check(p, both);
+  ASSERT_FALSE(c.findings.empty());
+  // No code to analyse, so nobody knows which reads are tests, and an answer shows nothing.
+  EXPECT_EQ(c.findings.front().finding.severity, Severity::Suspected);
+  EXPECT_EQ(c.findings.front().finding.operation, "move");
+  EXPECT_TRUE(says(c.findings.front().finding, "before \"move\" it prints \"0 0\", after one behind \"move\" \"1 1\""));
+}
+
+TEST(CrossFailure, ATransactionIsAnOperation) {
+  JudgedProgram p;
+  p.writer.event(EventKind::TxBegin, 1, 0, 0, 0);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  p.writer.event(EventKind::TxEnd, 1, 0, 0, 0);
+  CrashCheck c = check(p, both);
+  ASSERT_FALSE(c.findings.empty());
+  EXPECT_TRUE(says(c.findings.front().finding, "\"the transaction\""));
+}
+
+// Stores between the end of an operation and the next point belong to nobody: they are taken away again.
+TEST(CrossFailure, WhatFollowsAnOperationIsNoPartOfIt) {
+  JudgedProgram p;
+  p.opBegin(1, "set");
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.opEnd(1);
+  p.storeAt(p.place(2), kB, 9), p.persist(kB);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+TEST(CrossFailure, NoRunIsMadeForARace) {
+  JudgedProgram silent, telling;
+  storeBoth(silent, 1), storeBoth(telling, 1);
+  std::uint64_t plain = 0, judged = 0;
+  check(silent, [](FakeMemory& m) { return both(m), exited(); }, {}, false, "", &plain);
+  CrashOptions options;
+  check(telling, both, options, false, "", &judged);
+  // One more to show it, with its places.
+  EXPECT_LE(judged, plain + 8);
+  EXPECT_EQ(check(silent, both).exploration.runs,
+            check(telling, [](FakeMemory& m) { return both(m), exited(); }).exploration.runs);
+}
+
+TEST(CrossFailure, IgnoredBytesDoNotRace) {
+  JudgedProgram p;
+  p.writer.event(EventKind::Ignore, 1, p.at(kA), 8, 0);
+  p.writer.event(EventKind::Ignore, 1, p.at(kB), 8, 0);
+  storeBoth(p, 1);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+// Given up, stored again, and it matters again.
+TEST(CrossFailure, WhatWasStoredAfterItWasGivenUpRaces) {
+  JudgedProgram p;
+  p.writer.event(EventKind::Discard, 1, p.at(kA), 8, 0);
+  storeBoth(p, 1);
+  EXPECT_EQ(kindsOf(check(p, both)), std::vector<std::string>{"cross-failure-race"});
+}
+
+// Any mixture of what two threads do at the same time is right.
+TEST(CrossFailure, OperationsThatOverlapSayNothing) {
+  for (bool marked : {true, false}) {
+    JudgedProgram p;
+    if (marked) p.opBegin(1, "a"), p.opBegin(2, "b");
+    p.storeAt(p.place(1), kA, 1);
+    p.store(2, kB, 1, 8);
+    p.clwb(1, kA), p.sfence(1);
+    p.clwb(2, kB), p.sfence(2);
+    if (marked) p.opEnd(1), p.opEnd(2);
+    EXPECT_TRUE(check(p, both).findings.empty()) << marked;
+  }
+}
+
+// A session of three operations is judged by each of them.
+TEST(CrossFailure, TheInnermostOperationCounts) {
+  JudgedProgram p;
+  p.opBegin(1, "session");
+  for (std::uint64_t v = 1; v <= 3; ++v) {
+    p.opBegin(1, "set");
+    p.storeAt(p.place(1), kA, v), p.persist(kA);
+    p.opEnd(1);
+  }
+  p.opEnd(1);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+TEST(CrossFailure, ATransactionMayEndInAnotherThread) {
+  JudgedProgram p;
+  p.writer.event(EventKind::TxBegin, 1, 3);
+  p.writer.event(EventKind::TxEnd, 2, 3);
+  p.writer.event(EventKind::TxBegin, 1, 5);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  p.writer.event(EventKind::TxEnd, 1, 5);
+  CrashCheck c = check(p, both);
+  ASSERT_FALSE(c.findings.empty());
+  EXPECT_TRUE(says(c.findings.front().finding, "\"the transaction\""));
+}
+
+// What a restart does by itself after the crash is no part of the operation that the crash cut.
+TEST(Oracle, WhatRecoverySaysBesideTheAnswer) {
+  EXPECT_TRUE(saysMore(printed("rolled back\n1 2\n"), printed("1 2\n")));
+  EXPECT_TRUE(saysMore(printed("1 2\ndone\n"), printed("1 2\n")));
+  EXPECT_FALSE(saysMore(printed("rolled back\n1 3\n"), printed("1 2\n")));
+  EXPECT_FALSE(saysMore(printed("2\n1\n"), printed("1\n2\n")));
+  EXPECT_FALSE(saysMore(crashed(), printed("")));
+}
+
+// Registered, a variable is read whatever a crash left of it.
+TEST(CrossFailure, ARegisteredVariableDoesNotRace) {
+  JudgedProgram p;
+  for (std::uint64_t offset : {kA, kB}) {
+    p.writer.event(EventKind::CommitVar, 1, p.at(offset), 8, 0);
+    std::string range(16, '\0');
+    std::uint64_t size = 8;
+    PmAddr variable = p.at(offset);
+    std::memcpy(range.data(), &size, 8), std::memcpy(range.data() + 8, &variable, 8);
+    p.writer.blob(EventKind::CommitRange, 1, p.at(1024 + offset), range);
+  }
+  storeBoth(p, 1);
+  EXPECT_TRUE(check(p, both).findings.empty());
+}
+
+// --- figure 11 ---
+
+struct Backup : JudgedProgram {
+  static constexpr std::uint64_t kBackup = 0, kValid = 64, kArr = 192;
+  std::uint64_t valid;
+  // `line`: where valid is.
+  explicit Backup(std::uint64_t line = kValid) : valid(line) {
+    writer.event(EventKind::CommitVar, 1, at(valid), 8, 0);
+    storeAt(place(1), kBackup, 7);  // line 1
+    storeAt(place(2), valid, 1);    // line 2
+    clwb(1, kBackup);               // line 3
+    if (valid / 64 != kBackup / 64) clwb(1, valid);
+    first = writer.event(EventKind::Sfence, 1, 0, 0, 0);  // F1 is before it; line 4
+    storeAt(place(5), kArr, 8);                           // line 5
+    clwb(1, kArr);
+    second = writer.event(EventKind::Sfence, 1, 0, 0, 0);  // F2
+  }
+  CrashCheck at11() {
+    std::uint64_t v = valid;
+    return check(*this, [v](FakeMemory& m) {
+      if (m.load(v, 8, 6) == 0) return exited();  // line 6
+      m.load(kBackup, 8, 7);                      // line 7
+      return exited();
+    });
+  }
+  EventNo first, second;
+};
+
+TEST(Figure11, BackupIsUncommittedAtTheFirstFailure) {
+  Backup p;
+  CrashCheck c = p.at11();
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "uncommitted-read");
+  EXPECT_EQ(f.bugClass, BugClass::Semantic);
+  EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1, 2}));
+  ASSERT_TRUE(f.crashState);
+  EXPECT_EQ(f.crashState->front().at, p.first);
+  // And after the fence, at the second failure, it still is: it was not sure to be durable when valid was set.
+  EXPECT_TRUE(says(f, "at 2 points")) << f.evidence.front();
+}
+
+TEST(Figure11, OneLineKeepsTheirOrder) { EXPECT_TRUE(Backup(8).at11().findings.empty()); }
+
+TEST(CommitVariables, OverlapsAndStrangersAreErrors) {
+  auto payload = [](std::uint64_t size, PmAddr variable) {
+    std::string s(16, '\0');
+    std::memcpy(s.data(), &size, 8), std::memcpy(s.data() + 8, &variable, 8);
+    return s;
+  };
+  auto errorOf = [&](auto make) {
+    JudgedProgram p;
+    p.store(1, 0, 1);
+    make(p);
+    auto v = commitVariables(p.index().trace(), [](EventNo) { return std::string(); });
+    return v ? std::string() : v.error().sentence;
+  };
+  auto variable = [](JudgedProgram& p, std::uint64_t offset) {
+    p.writer.event(EventKind::CommitVar, 1, p.at(offset), 8, 0);
+  };
+  auto range = [&](JudgedProgram& p, std::uint64_t of, std::uint64_t offset, std::uint64_t size) {
+    p.writer.blob(EventKind::CommitRange, 1, p.at(offset), payload(size, p.at(of)));
+  };
+  EXPECT_EQ(
+      errorOf([&](JudgedProgram& p) { variable(p, 0), range(p, 0, 64, 8), range(p, 0, 64, 8), range(p, 0, 72, 8); }),
+      "");
+  EXPECT_NE(errorOf([&](JudgedProgram& p) {
+              variable(p, 0), variable(p, 8), range(p, 0, 64, 16), range(p, 8, 72, 8);
+            }).find("overlaps"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&](JudgedProgram& p) { variable(p, 0), variable(p, 4); }).find("overlaps another one"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&](JudgedProgram& p) { range(p, 0, 64, 8); }).find("has not registered"), std::string::npos);
+  EXPECT_NE(
+      errorOf([&](JudgedProgram& p) { variable(p, 0), variable(p, 8), range(p, 0, 64, 8); }).find("needs a range"),
+      std::string::npos);
+}
+
+// Figure 10: consistent between two commits; stale once the variable was set twice without the data.
+struct Committed : JudgedProgram {
+  Committed() {
+    writer.event(EventKind::CommitVar, 1, at(kFlag), 8, 0);
+    std::string range(16, '\0');
+    std::uint64_t size = 8;
+    PmAddr variable = at(kFlag);
+    std::memcpy(range.data(), &size, 8), std::memcpy(range.data() + 8, &variable, 8);
+    writer.blob(EventKind::CommitRange, 1, at(kA), range);
+    storeAt(place(1), kA, 1), persist(kA);
+    storeAt(place(2), kFlag, 1), persist(kFlag);
+  }
+  CrashCheck restarted() {
+    return check(*this, [](FakeMemory& m) {
+      if (m.load(kFlag, 8, kReadFlag) != 0) m.load(kA, 8, kReadA);
+      m.load(kB, 8, kReadB);  // not covered
+      return exited();
+    });
+  }
+};
+
+TEST(CommitVariables, DataOfTheLastCommitIsConsistent) { EXPECT_TRUE(Committed().restarted().findings.empty()); }
+
+TEST(CommitVariables, DataOfAnOlderVersionIsStale) {
+  Committed p;
+  p.storeAt(p.place(3), kB, 5), p.persist(kB);
+  p.storeAt(p.place(4), kFlag, 2), p.persist(kFlag);
+  p.storeAt(p.place(5), kFlag, 3), p.persist(kFlag);
+  CrashCheck c = p.restarted();
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "stale-read");
+  EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1, 4, 2}));
+}
+
+TEST(CommitVariables, MayLieInTwoLines) {
+  JudgedProgram p;
+  constexpr std::uint64_t kWide = 128 + 48;  // 32 bytes, half of them in the next line
+  p.writer.event(EventKind::CommitVar, 1, p.at(kWide), 32, 0);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.storeAt(p.place(2), kWide + 24, 1), p.persist(kWide + 24);
+  auto restart = [](FakeMemory& m) {
+    if (m.load(kWide + 24, 8, kReadFlag) != 0) m.load(kA, 8, kReadA);
+    return exited();
+  };
+  EXPECT_TRUE(check(p, restart).findings.empty());
+}
+
+TEST(CommitVariables, SetUpBeforeTheFirstCommitIsNotMeant) {
+  JudgedProgram p;
+  p.writer.event(EventKind::CommitVar, 1, p.at(kFlag), 8, 0);
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  EXPECT_TRUE(check(p, [](FakeMemory& m) { return m.load(kA, 8, kReadA), exited(); }).findings.empty());
+}
+
+// What was cleaned, or declared to count as it is, is not undefined.
+TEST(Uninitialized, NeitherCleanNorDefined) {
+  for (unsigned last : {BLACKOUT_DISCARD_CLEAN, BLACKOUT_DISCARD_DEFINED}) {
+    JudgedProgram p;
+    p.storeAt(p.place(1), kA, 5), p.persist(kA);
+    if (last == BLACKOUT_DISCARD_DEFINED) p.writer.event(EventKind::Discard, 1, p.at(kA), 8, 0);
+    p.writer.event(EventKind::Discard, 1, p.at(kA), 8, last);
+    p.storeAt(p.place(2), kFlag, 1), p.persist(kFlag);
+    CrashCheck c = check(p, [](FakeMemory& m) {
+      return m.load(kFlag, 8, kReadFlag) == 0 ? exited() : printed(std::to_string(m.load(kA, 8, kReadA)));
+    });
+    EXPECT_TRUE(c.findings.empty()) << last;
+  }
+}
+
+TEST(Uninitialized, AllocatedAndNeverWrittenIsItsOwnKind) {
+  JudgedProgram p;
+  p.writer.event(EventKind::Discard, 1, p.at(kA), 16, 0);
+  p.storeAt(p.place(1), kA, 5), p.persist(kA);
+  p.storeAt(p.place(2), kFlag, 1), p.persist(kFlag);
+  p.storeAt(p.place(3), kA + 8, 1), p.persist(kA);
+  auto restart = [](FakeMemory& m) {
+    return m.load(kFlag, 8, kReadFlag) == 0 ? exited() : printed(std::to_string(m.load(kA + 8, 8, kReadA)));
+  };
+  CrashCheck c = check(p, restart);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "uninitialized-read");
+  EXPECT_EQ(f.severity, Severity::Suspected);
+  // Read, and of no consequence.
+  EXPECT_TRUE(check(p, [&](FakeMemory& m) { return restart(m), exited(); }).findings.empty());
+}
+
+// --- what races, by brute force ---
+
+// A recovery that reads some words, in an order that depends on nothing: a read races at a point if two versions of its
+// line that agree in what was read of it before differ in these bytes.
+TEST(CrossFailure, RacedReadsAreThoseOfBruteForce) {
+  rc::check([] {
+    JudgedProgram p;
+    for (int n = *rc::gen::inRange(1, 14); n > 0; --n) {
+      std::uint64_t offset = 8 * static_cast<std::uint64_t>(*rc::gen::inRange(0, 16));
+      switch (*rc::gen::inRange(0, 4)) {
+        case 0:
+        case 1:
+          p.store(1, offset, static_cast<std::uint64_t>(*rc::gen::inRange(0, 3)));
+          break;
+        case 2:
+          p.clwb(1, offset);
+          break;
+        default:
+          p.sfence(1);
+      }
+    }
+    std::vector<std::uint64_t> reads;
+    for (int n = *rc::gen::inRange(1, 6); n > 0; --n)
+      reads.push_back(8 * static_cast<std::uint64_t>(*rc::gen::inRange(0, 16)));
+    const Index& index = p.index();
+    TrackedBytes tracked = TrackedBytes::of(index);
+    Baseline baseline(index, tracked, index.points(PointsMode::Enough));
+    test::FakeRunner runner(baseline, [&](FakeMemory& m) {
+      for (std::size_t i = 0; i < reads.size(); ++i) m.load(reads[i], 8, 1000 + i);
+      return exited();
+    });
+    Explorer explorer(tracked, baseline, runner, {});
+    RC_ASSERT(explorer.explore().has_value());
+    std::set<std::pair<std::uint64_t, SpaceNo>> found;  // site, first space
+    for (const RacedRead& r : explorer.summary().races) found.emplace(r.site, r.space);
+
+    std::set<std::pair<std::uint64_t, SpaceNo>> expected;
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      for (std::uint32_t o = 0; o < baseline.count(); ++o) {
+        LineNo line = lineOf(p.at(reads[i]));
+        std::map<std::vector<LineBytes>, std::set<std::vector<std::byte>>> byEarlier;
+        bool seen = false;
+        for (const LineVersion& v : index.versionsOf(line, baseline.point(o)).versions) {
+          LineBytes earlier{};
+          for (std::size_t k = 0; k < i; ++k)
+            if (lineOf(p.at(reads[k])) == line) {
+              seen |= reads[k] == reads[i];
+              std::memcpy(earlier.data() + reads[k] % 64, v.bytes.data() + reads[k] % 64, 8);
+            }
+          const std::byte* at = v.bytes.data() + reads[i] % 64;
+          byEarlier[{earlier}].emplace(at, at + 8);
+        }
+        bool races = std::any_of(byEarlier.begin(), byEarlier.end(), [](const auto& g) { return g.second.size() > 1; });
+        if (races && !seen) {
+          expected.emplace(1000 + i, o);
+          break;
+        }
+      }
+    }
+    RC_ASSERT(found == expected);
+  });
+}
+
+}  // namespace
+}  // namespace blackout

@@ -1,0 +1,55 @@
+// The check for crashes on tiny recorded programs, with a recovery that is a function.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "judge/crash_check.h"
+#include "fake_recovery.h"
+#include "judged_program.h"
+
+namespace blackout::test {
+
+// No debug information: places stay bare.
+class NoStacks : public Stacks {
+ public:
+  std::vector<Frame> at(const Trace&, StackId) override { return {}; }
+  std::vector<Frame> endOf(const Trace&, const Outcome&) override { return {}; }
+};
+
+inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {}, bool flaky = false,
+                        std::string_view model = "", std::uint64_t* made = nullptr) {
+  const Index& index = p.index(model);
+  TrackedBytes tracked = TrackedBytes::of(index);
+  Baseline end(index, tracked, {index.trace().end()});
+  Baseline baseline(index, tracked, *choosePoints(index, options.points));
+  FakeRunner ends(end, recovery);
+  FakeRunner runs(baseline, recovery, options.jobs);
+  runs.flaky = flaky;
+  options.program.command = {"/no/program"};
+  NoStacks stacks;
+  auto result = checkCrashes({ends, end, runs, tracked, baseline, [] { return Result<void>(); }}, options, stacks);
+  if (made != nullptr) *made = runs.runs;
+  EXPECT_TRUE(result) << result.error().sentence;
+  return result ? std::move(*result) : CrashCheck{};
+}
+
+inline const Finding& only(const CrashCheck& c) {
+  EXPECT_EQ(c.findings.size(), 1U);
+  static const Finding none;
+  for (const auto& f : c.findings) SCOPED_TRACE(f.finding.verdict);
+  return c.findings.empty() ? none : c.findings.front().finding;
+}
+
+inline std::vector<std::uint64_t> causeSites(const Finding& f) {
+  std::vector<std::uint64_t> sites;
+  for (const NumberedPlace& p : f.places)
+    if (!p.incidental) sites.push_back(p.siteId);
+  return sites;
+}
+
+inline bool says(const Finding& f, std::string_view what) {
+  return std::any_of(f.evidence.begin(), f.evidence.end(),
+                     [&](const std::string& e) { return e.find(what) != std::string::npos; });
+}
+
+}  // namespace blackout::test

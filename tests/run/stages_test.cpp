@@ -1,0 +1,96 @@
+// Real restarts of stages_program.c: what a program says of its own restarts, as the exploration knows it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "explore/explorer.h"
+#include "run/process_runner.h"
+#include "run/recording.h"
+
+namespace blackout::test {
+namespace {
+
+constexpr std::uint8_t kSkipped = BLACKOUT_QUERY_SKIPPED;
+constexpr std::uint8_t kInside = BLACKOUT_QUERY_INSIDE;
+constexpr std::uint8_t kOutside = BLACKOUT_QUERY_OUTSIDE;
+
+struct Restarts {
+  std::map<std::uint64_t, std::set<std::uint8_t>> flags;  // by line, of all restarts at all points
+  std::set<std::string> outcomes;
+  std::vector<std::string> notes;
+  bool regions = false;
+  std::uint64_t runs = 0;
+};
+
+Restarts restartsOf(const std::string& mode, unsigned workers) {
+  std::filesystem::path pool =
+      std::filesystem::temp_directory_path() / ("blackout-stages-" + std::to_string(getpid()) + ".img");
+  RecordOptions options;
+  options.pm = {pool.string()};
+  options.command = {STAGES_PROGRAM, pool.string(), mode};
+  auto recording = record(options);
+  if (!recording) throw std::runtime_error(recording.error().sentence);
+  auto trace = Trace::open(recording->tracePath);
+  if (!trace) throw std::runtime_error(trace.error().sentence);
+  auto index = Index::build(*trace, {});
+  if (!index) throw std::runtime_error(index.error().sentence);
+  TrackedBytes tracked = TrackedBytes::of(*index);
+  Baseline baseline(*index, tracked, index->points(PointsMode::Enough));
+  RecoveryProgram program;
+  program.command = options.command;
+  program.patterns = {{pool.string(), false}};
+  auto runner = ProcessRunner::start(program, baseline, workers, {});
+  if (!runner) throw std::runtime_error(runner.error().sentence);
+  Explorer explorer(tracked, baseline, **runner, {});
+  if (auto ok = explorer.explore(); !ok) throw std::runtime_error(ok.error().sentence);
+  Restarts out;
+  out.regions = explorer.postRegions();
+  out.notes = explorer.summary().notes;
+  out.runs = explorer.summary().runs;
+  for (SpaceNo s = 0; s < explorer.spaceCount(); ++s)
+    for (RecoveryNo l : explorer.space(s).recoveries) {
+      const Outcome& o = explorer.outcome(explorer.outcomeNo(l));
+      out.outcomes.insert(std::to_string(static_cast<int>(o.ending)) + ":" + std::to_string(o.code) + ":" + o.output +
+                          o.text);
+      for (const Observation& seen : explorer.detail(s, l).observations)
+        if (seen.query.kind == QueryKind::Bytes)
+          out.flags[offsetOf(addressOf(tracked.line(seen.query.subject))) / BLACKOUT_LINE].insert(seen.query.flags);
+    }
+  return out;
+}
+
+using Flags = std::map<std::uint64_t, std::set<std::uint8_t>>;
+
+TEST(Stages, MarkWhatARestartObserves) {
+  Flags expected = {
+      {0, {0}},         {1, {0}},       {2, {kSkipped}},           {3, {kSkipped}},           {4, {0}},
+      {5, {0}},         {6, {kInside}}, {7, {kInside | kSkipped}}, {8, {kInside | kSkipped}}, {9, {kInside}},
+      {10, {kOutside}}, {11, {kInside}}};
+  for (unsigned workers : {1U, 3U}) {
+    Restarts r = restartsOf("regions", workers);
+    EXPECT_EQ(r.flags, expected);
+    EXPECT_GT(r.runs, 5U);
+    EXPECT_TRUE(r.regions);
+    EXPECT_EQ(std::count_if(r.notes.begin(), r.notes.end(),
+                            [](const std::string& n) { return n.find("blackout_roi_end_if") != std::string::npos; }),
+              1);
+  }
+}
+
+TEST(Stages, SayNothingWithoutACall) {
+  Restarts r = restartsOf("none", 2);
+  ASSERT_EQ(r.flags.size(), 12U);
+  for (const auto& [line, flags] : r.flags) EXPECT_EQ(flags, (std::set<std::uint8_t>{0})) << line;
+  EXPECT_FALSE(r.regions);
+}
+
+// It ends like an exit with 0: the output is there, a handler's is not, and nothing behind it was read.
+TEST(Stages, ACompletedRestartHasEndedWell) {
+  Restarts r = restartsOf("none", 1);
+  EXPECT_EQ(r.outcomes, (std::set<std::string>{"0:0:recovered"}));
+  EXPECT_EQ(r.flags.count(12), 0U);
+}
+
+}  // namespace
+}  // namespace blackout::test
