@@ -244,8 +244,8 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   SpaceNo end = e.end();
   EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:cb"}));
   std::uint64_t runs = e.runner.runs();
-  auto word = [&](const Assignment& a, Others o) {
-    auto recovery = e.explorer->recoveryOf(end, a, o);
+  auto word = [&](const Assignment& a, UnnamedLines unnamed) {
+    auto recovery = e.explorer->recoveryOf(end, a, unnamed);
     EXPECT_TRUE(recovery.has_value());
     return wordOf(e.explorer->outcome(e.explorer->outcomeNo(*recovery)));
   };

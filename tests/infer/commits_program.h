@@ -87,7 +87,7 @@ class CommitsProgram {
   }
 
  private:
-  WhereNo whereOf(const std::string& field) {
+  StackId whereOf(const std::string& field) {
     auto [at, fresh] = callStacks_.try_emplace(field);
     if (fresh) {
       Site site;
@@ -103,7 +103,7 @@ class CommitsProgram {
 
   TraceWriter writer_;
   FileNo pool_ = 0;
-  std::map<std::string, WhereNo> callStacks_;
+  std::map<std::string, StackId> callStacks_;
   std::string bytes_;
   std::optional<Trace> trace_;
 };
