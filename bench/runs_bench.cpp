@@ -39,10 +39,9 @@ int main(int argc, char** argv) {
   auto once = [&](int i) {
     RunRequest request;
     request.pointNo = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
-    if (auto ok = runner->begin(0, request); !ok) std::exit(1);
-    auto done = take(runner->wait());
-    if (done.second.outcome.ending != Ending::Exited || done.second.outcome.code != 0) {
-      fmt::print(stderr, "runs_bench: a recovery failed: {}\n", done.second.outcome.output);
+    auto done = take(runner->run(request));
+    if (done.outcome.ending != Ending::Exited || done.outcome.code != 0) {
+      fmt::print(stderr, "runs_bench: a recovery failed: {}\n", done.outcome.output);
       std::exit(1);
     }
   };

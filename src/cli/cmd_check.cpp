@@ -2,35 +2,21 @@
 // plug on it, and renders what they found.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "check/check.h"
 #include "cli/crash_options.h"
 #include "cli/interrupt.h"
 #include "cli/progress_line.h"
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
-#include "judge/crash_check.h"
-#include "detect/detect.h"
-#include "detect/trusted.h"
-#include "binary/uninstrumented.h"
-#include "findings/ending.h"
 #include "findings/numbers.h"
-#include "findings/only.h"
-#include "findings/run_summary.h"
-#include "findings/suppressions.h"
-#include "model/cursor.h"
-#include "model/index.h"
-#include "report/finding_files.h"
 #include "report/json.h"
 #include "report/output_file.h"
-#include "report/places.h"
-#include "binary/symbolizer.h"
 #include "report/text.h"
 
 namespace blackout::cli {
@@ -55,13 +41,7 @@ struct Options {
 // What the options mean, checked before anything runs: a mistyped option must not cost a run.
 struct Plan {
   FailOn failOn{};
-  std::optional<CrashOptions> crash;  // none: crashes are not explored
-  ModelOptions model;
-  DetectOptions detect;
-  OnlyFilter only;
-  Suppressions suppressions;
-  bool printSuppressions = false;
-  std::vector<std::string> trust;  // what it names is known when the program has run
+  CheckOptions check;
   std::optional<OutputFile> json;
   std::optional<OutputFile> report;
 };
@@ -93,31 +73,38 @@ bool explores(const Options& options) {
 
 Result<Plan> planOf(const Options& options) {
   Plan plan;
+  CheckOptions& check = plan.check;
+  check.record = options.record;
+  check.record.heap = options.crash.heap;
+  check.trace = options.fromTrace;
   if (explores(options)) {
     auto crash = crashOptions(options.crash, options.record);
     if (!crash) return tl::unexpected(crash.error());
-    plan.crash = std::move(*crash);
+    check.crash = std::move(*crash);
+    check.crash->program.options.set(options.record.trap);
   }
-  auto failOn = severityNamed(!options.failOn.empty() ? options.failOn : plan.crash ? "shown" : "suspected");
+  auto failOn = severityNamed(!options.failOn.empty() ? options.failOn : check.crash ? "shown" : "suspected");
   if (!failOn)
     return fail(fmt::format("--fail-on={}: no such severity; it is shown, suspected or perf", options.failOn));
   plan.failOn = *failOn;
   auto model = modelNamed(options.model);
   if (!model) return tl::unexpected(model.error());
-  plan.model = *model;
+  check.model = *model;
   auto detect = parseDetectOptions(options.detect);
   if (!detect) return fail("--detect: " + detect.error().sentence);
-  plan.detect = std::move(*detect);
+  check.detect = std::move(*detect);
   auto only = OnlyFilter::make(options.only);
   if (!only) return tl::unexpected(only.error());
-  plan.only = std::move(*only);
+  check.only = std::move(*only);
   auto suppressions = Suppressions::read(options.suppressions);
   if (!suppressions) return tl::unexpected(suppressions.error());
-  plan.suppressions = std::move(*suppressions);
-  plan.printSuppressions = options.printSuppressions;
-  plan.trust = options.trust;
+  check.suppressions = std::move(*suppressions);
+  check.readySuppressions = options.printSuppressions;
+  check.trust = options.trust;
+  check.findings = options.crash.findings;
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
+  check.record.outputToStandardError = plan.json && plan.json->isStandardOutput();
   std::optional<OutputFile> kept;
   if (auto ok = prepare(kept, options.record.tracePath, "--trace"); !ok) return tl::unexpected(ok.error());
   std::error_code error;
@@ -126,133 +113,12 @@ Result<Plan> planOf(const Options& options) {
   return plan;
 }
 
-bool jsonToStandardOutput(const Plan& plan) { return plan.json && plan.json->isStandardOutput(); }
-
-// With `--json -` standard output is the report's alone: what the program prints goes to standard error.
-class ProgramOutput {
- public:
-  explicit ProgramOutput(bool toStandardError) {
-    if (!toStandardError) return;
-    std::fflush(stdout);
-    saved_ = dup(STDOUT_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  ~ProgramOutput() {
-    if (saved_ < 0) return;
-    dup2(saved_, STDOUT_FILENO);
-    close(saved_);
-  }
-  ProgramOutput(const ProgramOutput&) = delete;
-  ProgramOutput& operator=(const ProgramOutput&) = delete;
-
- private:
-  int saved_ = -1;
-};
-
-// What a trusted library does with its own data is not told; that it was not told is.
-void leaveOutTrusted(Report& report, const Trusted& trusted) {
-  std::size_t inside = std::erase_if(
-      report.findings, [&](const Finding& f) { return !f.places.empty() && trusted.insideAt(f.places.front().where); });
-  if (inside != 0)
-    report.notes.push_back(
-        fmt::format("{} inside trusted code {} left out.", counted(inside, "finding"), inside == 1 ? "was" : "were"));
-  report.trusted = trusted.objects();
-}
-
-// What the recorded run says by itself.
-Result<Report> judgeTrace(const Index& index, const Recording& recording, const Plan& plan, const Trusted* trusted) {
-  const Trace& trace = index.trace();
-  Report report;
-  report.notes = recording.notes;
-  report.trapped =
-      std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
-  report.incomplete = recording.incomplete;
-  bool blind = !recording.unseenReason.empty();
-  if (blind) report.incomplete.push_back(recording.unseenReason);
-  summarise(trace, report);
-  tellEnding(report);
-  std::vector<EventNo> points = index.points(PointsMode::Enough);
-  report.run.model = describe(plan.model);
-  report.run.lines = index.lineCount();
-  report.run.points = points.size();
-  report.run.log10States = log10StatesOverPoints(index, points);
-
-  DetectOptions options = plan.detect;
-  options.blind = blind;
-  report.findings = detect(index, options);
-  report.detectors = detectorNames(options, plan.crash && !blind);
-  if (trusted != nullptr) leaveOutTrusted(report, *trusted);
-  return report;
-}
-
 // Times differ from run to run, and a file should not: only somebody who waits is told.
 void showEstimate(const CrashEstimate& e) {
   constexpr double kWorthSaying = 10;  // seconds
   if (isatty(STDERR_FILENO) != 1 && e.seconds < kWorthSaying) return;
   fmt::print(stderr, "{}; a restart takes {:.1f} ms; about {}\n", counted(e.points, "point"), e.secondsPerRun * 1000,
              durationText(e.seconds));
-}
-
-// Pulls the plug, and adds what comes of it to the report.
-Result<std::vector<ReplayableFinding>> explore(const Index& index, CrashOptions options, Report& report) {
-  options.recordedStatus = report.run.waitStatus.value_or(0);
-  Interrupt interrupt;
-  options.interrupt = &interrupt.flag();
-  ProgressLine line(stderr);
-  options.estimate = showEstimate;
-  options.progress = [&](const CrashProgress& p) {
-    line.show({p.exploration.level, p.exploration.spacesDone, p.exploration.spaces, p.exploration.runs,
-               p.exploration.runsPerSecond, p.failures, p.exploration.seconds});
-  };
-  SymbolizedStacks stacks;
-  auto crash = checkCrashes(index, options, stacks);
-  line.clear();
-  if (!crash && crash.error().exit == ExitCode::Usage) return tl::unexpected(crash.error());
-  if (!crash) {
-    // What the recorded run said by itself is still worth reading.
-    report.incomplete.push_back(fmt::format("Crashes could not be explored: {}.", crash.error().sentence));
-    return std::vector<ReplayableFinding>();
-  }
-  report.exploration = std::move(crash->exploration);
-  report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
-  report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());
-  for (const ReplayableFinding& f : crash->findings) report.findings.push_back(f.finding);
-  return std::move(crash->findings);
-}
-
-Result<Report> judge(const Trace& trace, const Recording& recording, const Plan& plan,
-                     const std::string& findingsFolder) {
-  auto index = Index::build(trace, plan.model);
-  if (!index) return tl::unexpected(index.error());
-  std::optional<Trusted> trusted;
-  if (!plan.trust.empty()) {
-    auto chosen = Trusted::of(trace, plan.trust);
-    if (!chosen) return tl::unexpected(chosen.error());
-    trusted = std::move(*chosen);
-  }
-  auto report = judgeTrace(*index, recording, plan, trusted ? &*trusted : nullptr);
-  if (!report) return report;
-  std::vector<ReplayableFinding> replayable;
-  if (plan.crash && !recording.unseenReason.empty()) {
-    report->notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
-  } else if (plan.crash) {
-    CrashOptions crash = *plan.crash;
-    crash.detect = plan.detect;
-    if (trusted) crash.points.trusted = &*trusted;
-    // The runtime kept there what other files were like.
-    if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
-    if (std::uint64_t top = heapTop(trace); top != 0) crash.program.words += fmt::format(":heaptop={}", top);
-    auto shown = explore(*index, std::move(crash), *report);
-    if (!shown) return tl::unexpected(shown.error());
-    replayable = std::move(*shown);
-  }
-  resolvePlaces(*report, trace);
-  applySuppressions(*report, plan.suppressions);
-  applyOnly(*report, plan.only);
-  sortFindings(report->findings);
-  if (plan.printSuppressions) report->readySuppressions = suppressionsFor(report->findings);
-  if (auto ok = saveReplays(*report, replayable, findingsFolder); !ok) return tl::unexpected(ok.error());
-  return report;
 }
 
 Result<void> publish(const Report& report, const Plan& plan) {
@@ -269,9 +135,25 @@ Result<void> publish(const Report& report, const Plan& plan) {
   return plan.json ? plan.json->write(renderJson(report, plan.failOn)) : Result<void>();
 }
 
+// Runs the check with somebody who watches it, and who may interrupt it.
+Result<Report> watched(CheckOptions options) {
+  std::optional<Interrupt> interrupt;
+  ProgressLine line(stderr);
+  if (options.crash) {
+    options.crash->interrupt = &interrupt.emplace().flag();
+    options.crash->estimate = showEstimate;
+    options.crash->progress = [&](const CrashProgress& p) {
+      line.show({p.exploration.level, p.exploration.spacesDone, p.exploration.spaces, p.exploration.runs,
+                 p.exploration.runsPerSecond, p.failingWays, p.exploration.seconds});
+    };
+  }
+  auto report = check(options);
+  line.clear();
+  return report;
+}
+
 Result<ExitCode> run(Options options, const ProgramCommand& program) {
-  bool recorded = options.fromTrace.empty();
-  if (recorded) {
+  if (options.fromTrace.empty()) {
     if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
     return fail("--from-trace judges a run that is over; leave out the program behind --");
@@ -281,25 +163,8 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   }
   auto plan = planOf(options);
   if (!plan) return tl::unexpected(plan.error());
-  if (plan->crash) plan->crash->program.words += trapWord(options.record.trap);
-
-  Result<Recording> recording;
-  if (recorded) {
-    ProgramOutput redirected(jsonToStandardOutput(*plan));
-    options.record.heap = options.crash.heap;
-    recording = record(options.record);
-    if (!recording) return tl::unexpected(recording.error());
-  }
-  auto trace = Trace::open(recorded ? recording->tracePath : options.fromTrace);
-  if (!trace) return tl::unexpected(trace.error());
-  if (!recorded) {
-    recording->tracePath = options.fromTrace;
-    recording->unseenReason = unseenReason(*trace);
-  }
-
-  auto report = judge(*trace, *recording, *plan, options.crash.findings);
+  auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());
-  report->command = options.record.command;
   if (auto ok = publish(*report, *plan); !ok) return tl::unexpected(ok.error());
   return exitCodeOf(*report, plan->failOn);
 }

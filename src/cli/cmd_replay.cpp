@@ -58,7 +58,7 @@ Result<ExitCode> run(const Options& options) {
   if (chdir(file->folder.c_str()) != 0)
     fmt::print(stderr, "blackout replay: {}: {}; the restart runs in the present folder instead\n",
                escapeText(file->folder), std::strerror(errno));
-  auto replay = Replay::prepare(*file);
+  auto replay = FindingReplay::prepare(*file);
   if (!replay) return tl::unexpected(replay.error());
   if (!keepPool.empty())
     if (auto ok = replay->keepPools(keepPool); !ok) return tl::unexpected(ok.error());

@@ -9,8 +9,8 @@
 
 #include "cli/record_options.h"
 #include "cli/words.h"
-#include "run/launch.h"
 #include "report/finding_files.h"
+#include "run/launch.h"
 
 namespace blackout::cli {
 
@@ -63,21 +63,23 @@ Result<void> takeRestart(CrashOptions& o, const CrashWords& w, const std::vector
   return {};
 }
 
-// The word for the client of the restarts, `recorded` unless another is named; empty: they have none.
-Result<std::string> clientOf(const CrashWords& w, std::vector<std::string> recorded) {
+// Gives the restarts their client: `recorded` unless another is named; empty: they have none.
+Result<void> takeRestartClient(CrashOptions& o, const CrashWords& w, std::vector<std::string> recorded) {
   if (!w.recoverDrive.empty()) {
     auto words = splitWords(w.recoverDrive, "--recover-drive");
     if (!words) return tl::unexpected(words.error());
     if (auto ok = takeClient(*words, "--recover-drive"); !ok) return tl::unexpected(ok.error());
     recorded = std::move(*words);
   }
-  if (recorded.empty()) return std::string();
+  if (recorded.empty()) return {};
   constexpr std::size_t kLongest = 8000;  // of the runtime's options
-  std::string word = driveWord(recorded);
-  if (word.size() > kLongest || recorded.size() >= 500)
+  RuntimeOptions client;
+  client.client(recorded);
+  if (client.text().size() > kLongest || recorded.size() >= 500)
     return fail(
         fmt::format("{} ...: the command of a client is too long for restarts; put it into a script", recorded[0]));
-  return word;
+  o.program.options.append(client);
+  return {};
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  app.add_option("--failures", w.failures, "crashes in a row: 2 pulls the plug on the restarts too")
+  app.add_option("--failures", w.crashesInARow, "crashes in a row: 2 pulls the plug on the restarts too")
       ->type_name("N")
       ->check(CLI::Range(1, 8));
   app.add_option(
@@ -159,9 +161,8 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   bool another = !w.recover.empty() || o.checker;
   if (another)
     if (auto ok = takeRestart(o, w, pm); !ok) return tl::unexpected(ok.error());
-  auto client = clientOf(w, another ? std::vector<std::string>() : program.drive);
-  if (!client) return tl::unexpected(client.error());
-  o.program.words += *client;
+  if (auto ok = takeRestartClient(o, w, another ? std::vector<std::string>() : program.drive); !ok)
+    return tl::unexpected(ok.error());
   auto patterns = canonicalPatterns(pm);
   if (!patterns) return tl::unexpected(patterns.error());
   o.program.patterns = std::move(*patterns);
@@ -170,8 +171,8 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
       return fail(fmt::format("--recover-stdin {}: can't be read; name a file", w.recoverStdin));
     o.program.input = fs::absolute(w.recoverStdin).string();
   }
-  if (w.noPin) o.program.words += ":pin=0";
-  if (w.heap != 0) o.program.words += fmt::format(":heap={}", w.heap);
+  if (w.noPin) o.program.options.set("pin", 0);
+  if (w.heap != 0) o.program.options.set("heap", w.heap);
   std::error_code error;
   o.folder = fs::current_path(error).string();
   o.limits = w.limits;
@@ -185,7 +186,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.points.toOp = w.to;
   if (auto ok = takeStrategy(o, w.strategy); !ok) return tl::unexpected(ok.error());
   o.seed = w.seed;
-  o.failures = w.failures;
+  o.crashesInARow = w.crashesInARow;
   o.tree = !w.noTree;
   o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
   o.seconds = w.seconds;

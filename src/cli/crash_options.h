@@ -18,7 +18,7 @@ struct CrashWords {
   std::string recoverStdin;
   std::string recoverDrive;
   unsigned jobs = 0;  // 0: all cores
-  unsigned failures = 1;
+  unsigned crashesInARow = 1;
   std::string strategy = "lazy";
   std::uint64_t seed = 1;
   std::string points = "enough";

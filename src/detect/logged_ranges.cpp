@@ -95,9 +95,9 @@ std::optional<AddOrRemove> addOrRemove(const Trace& trace, EventNo n) {
   return AddOrRemove{*range, numbers[1]};
 }
 
-class Replay {
+class TransactionReplay {
  public:
-  explicit Replay(const Trace& trace) : trace_(trace) {}
+  explicit TransactionReplay(const Trace& trace) : trace_(trace) {}
 
   LoggedRanges run() {
     bool any = false;
@@ -221,6 +221,6 @@ class Replay {
 
 }  // namespace
 
-LoggedRanges loggedRanges(const Trace& trace) { return Replay(trace).run(); }
+LoggedRanges loggedRanges(const Trace& trace) { return TransactionReplay(trace).run(); }
 
 }  // namespace blackout

@@ -148,7 +148,7 @@ std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::ui
   if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, subject), question);
   const auto& files = space_->changedFiles();
   return replyOf(files ? pathState(*files, baseline.tracked().paths()[subject])
-                        : baseline.pathState(pointNo_, subject));
+                       : baseline.pathState(pointNo_, subject));
 }
 
 }  // namespace blackout

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "run/run.h"
 #include "model/tracked_bytes.h"
+#include "run/run.h"
 
 namespace blackout {
 

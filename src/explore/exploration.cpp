@@ -61,13 +61,14 @@ Result<const InterruptedRecovery*> Exploration::interrupted(RecoveryNo recovery)
     if (number == recovery) return opened.get();
   if (recoveries[recovery].trace == nullptr)
     return fail("a crash in a recovery needs the recovery's trace, and it was not kept", ExitCode::Internal);
-  auto opened = InterruptedRecovery::open(*recoveries[recovery].trace, *baseline_, [&](const std::string& path, unsigned n) {
-    auto next = static_cast<FileNo>(baseline_->index().files().count() + 1 + madeFiles_.size());
-    auto known = madeFiles_.find({path, n});
-    if (known != madeFiles_.end()) return known->second;
-    if (baseline_->largestFile(next) == 0) return FileNo{0};
-    return madeFiles_[{path, n}] = next;
-  });
+  auto opened =
+      InterruptedRecovery::open(*recoveries[recovery].trace, *baseline_, [&](const std::string& path, unsigned n) {
+        auto next = static_cast<FileNo>(baseline_->index().files().count() + 1 + madeFiles_.size());
+        auto known = madeFiles_.find({path, n});
+        if (known != madeFiles_.end()) return known->second;
+        if (baseline_->largestFile(next) == 0) return FileNo{0};
+        return madeFiles_[{path, n}] = next;
+      });
   if (!opened) return tl::unexpected(opened.error());
   if (openRecoveries_.size() == kOpenRecoveries) openRecoveries_.erase(openRecoveries_.begin());
   openRecoveries_.emplace_back(recovery, std::move(*opened));
@@ -107,7 +108,7 @@ Reply Exploration::reply(const RunRequest& request, const Query& q) const {
   switch (q.kind) {
     case QueryKind::Path:
       return {nullptr, replyOf(request.files ? pathState(*request.files, tracked_->paths()[q.subject])
-                                              : baseline_->pathState(request.pointNo, q.subject))};
+                                             : baseline_->pathState(request.pointNo, q.subject))};
     case QueryKind::Op:
       return {nullptr, opReply(baseline_->opState(request.pointNo, q.subject), q.mask)};
     case QueryKind::Bytes:
@@ -182,7 +183,7 @@ std::optional<Divergence> Exploration::compare(SpaceNo s, EdgeNo e, std::span<co
 }
 
 Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
-                                std::optional<Divergence>& divergence) {
+                                    std::optional<Divergence>& divergence) {
   if (auto ok = check(result.queries); !ok) return tl::unexpected(ok.error());
   std::vector<Query> queries = seenAt(levelOf(s), result.queries);
   RecoveryTree& tree = treeOf(s);

@@ -84,7 +84,7 @@ class Exploration {
   // Adds the run that was made for an edge. If it did not follow the way there, it becomes a recovery all the same, and
   // `divergence` says how.
   Result<RecoveryNo> add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
-                     std::optional<Divergence>& divergence);
+                         std::optional<Divergence>& divergence);
   // How a run differs from the path down to `e`; if that ends in a recovery, from the whole run there. An error if it
   // observed what is not tracked.
   Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunResult& result) const;

@@ -233,7 +233,8 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
     out.levels.push_back({digests[level.number - 1], level.shared, level.traced, {}});
   std::vector<const Recovery*> recoveries;
   for (const Recovery& l : exploration.recoveries) recoveries.push_back(&l);
-  std::sort(recoveries.begin(), recoveries.end(), [](const Recovery* a, const Recovery* b) { return a->made < b->made; });
+  std::sort(recoveries.begin(), recoveries.end(),
+            [](const Recovery* a, const Recovery* b) { return a->made < b->made; });
   for (const Recovery* l : recoveries) {
     const RecoveryTree& tree = exploration.treeOf(*l);
     SavedRun run;

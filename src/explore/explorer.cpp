@@ -28,6 +28,8 @@ struct Explorer::State {
 
   Result<void> beginLevel(std::vector<SpaceInfo> spaces);
   Result<std::vector<SpaceInfo>> furtherSpaces(const Level& level);
+  Result<void> load();
+  Result<void> explore();
   void renumber();
   std::uint64_t identity() const;
   Restriction pinned(const Assignment& chosen, UnnamedLines unnamed) const;
@@ -43,38 +45,44 @@ struct Explorer::State {
   Search search;
   std::vector<std::uint64_t> digests;  // of what was tracked at each level
   std::optional<SavedExploration> loaded;
-  std::string loadedFrom;
 };
 
-Explorer::Explorer(TrackedBytes& tracked, const Baseline& baseline, Runner& runner, ExploreOptions options)
-    : state_(std::make_unique<State>(tracked, baseline, runner, std::move(options))) {}
-
+Explorer::Explorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Explorer::~Explorer() = default;
+
+Result<std::unique_ptr<Explorer>> Explorer::explore(TrackedBytes& tracked, const Baseline& baseline, Runner& runner,
+                                                    ExploreOptions options) {
+  auto state = std::make_unique<State>(tracked, baseline, runner, std::move(options));
+  if (!state->options.resume.empty())
+    if (auto ok = state->load(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = state->explore(); !ok) return tl::unexpected(ok.error());
+  return std::unique_ptr<Explorer>(new Explorer(std::move(state)));
+}
 
 // --- files ---
 
 // The tree of a level depends on what is tracked, on the program, and on whether there are traces for the next one.
 std::uint64_t Explorer::State::identity() const {
-  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0, baseline->tracked().operations());
+  return mix(options.identity, options.tree ? 1 : 0, options.crashesInARow > 1 ? 1 : 0,
+             baseline->tracked().operations());
 }
 
 Result<void> Explorer::save(const std::string& path) const {
   return writeExploration(savedForm(state_->exploration, state_->identity(), state_->digests), path);
 }
 
-Result<void> Explorer::load(const std::string& path) {
-  assert(state_->exploration.levels.empty());
+Result<void> Explorer::State::load() {
+  const std::string& path = options.resume;
   auto saved = readExploration(path);
   if (!saved) return tl::unexpected(saved.error());
-  bool same = saved->identity == state_->identity() &&
-              (saved->levels.empty() || saved->levels[0].tracked == digestOf(*state_->tracked));
+  bool same =
+      saved->identity == identity() && (saved->levels.empty() || saved->levels[0].tracked == digestOf(*tracked));
   if (!same)
     return fail(
         fmt::format("{}: saved by an exploration of another program, recording or with other options; "
                     "remove it and explore again",
                     path));
-  state_->loaded = std::move(*saved);
-  state_->loadedFrom = path;
+  loaded = std::move(*saved);
   return {};
 }
 
@@ -82,7 +90,7 @@ Result<void> Explorer::load(const std::string& path) {
 
 Result<void> Explorer::State::beginLevel(std::vector<SpaceInfo> spaces) {
   unsigned number = static_cast<unsigned>(exploration.levels.size()) + 1;
-  exploration.addLevel(options.tree, number < options.failures, std::move(spaces));
+  exploration.addLevel(options.tree, number < options.crashesInARow, std::move(spaces));
   const Level& level = exploration.levels.back();
   digests.push_back(digestOf(*tracked));
   summary.levels = number;
@@ -91,7 +99,7 @@ Result<void> Explorer::State::beginLevel(std::vector<SpaceInfo> spaces) {
     // A further level of another shape is of an exploration that had found other recoveries: it is run anew.
     const SavedLevel& saved = loaded->levels[number - 1];
     if (saved.tracked == digests.back() && saved.shared == level.shared && saved.traced == level.traced)
-      if (auto ok = restore(*loaded, saved, *tracked, exploration, loadedFrom); !ok) return ok;
+      if (auto ok = restore(*loaded, saved, *tracked, exploration, options.resume); !ok) return ok;
   }
   if (strategy->bound() == 0) return {};
   std::uint64_t sum = 0;
@@ -137,30 +145,27 @@ Result<std::vector<SpaceInfo>> Explorer::State::furtherSpaces(const Level& level
   return out;
 }
 
-Result<void> Explorer::explore() {
-  State& s = *state_;
-  assert(s.exploration.levels.empty());
+Result<void> Explorer::State::explore() {
   auto start = std::chrono::steady_clock::now();
-  s.summary.points = s.baseline->count();
-  s.summary.log10EagerStates = log10StatesOverPoints(s.baseline->index(), s.baseline->points());
+  summary.points = baseline->count();
+  summary.log10EagerStates = log10StatesOverPoints(baseline->index(), baseline->points());
   std::vector<SpaceInfo> spaces;
-  for (std::uint32_t o = 0; o < s.baseline->count(); ++o)
-    spaces.push_back({1, o, s.baseline->point(o), 0, 0, false, {}});
+  for (std::uint32_t o = 0; o < baseline->count(); ++o) spaces.push_back({1, o, baseline->point(o), 0, 0, false, {}});
   for (;;) {
-    if (auto ok = s.beginLevel(std::move(spaces)); !ok) return ok;
-    auto stop = s.search.explore(s.exploration.levels.back());
+    if (auto ok = beginLevel(std::move(spaces)); !ok) return ok;
+    auto stop = search.explore(exploration.levels.back());
     if (!stop) return tl::unexpected(stop.error());
-    s.summary.stop = *stop;
-    if (*stop != Stop::Finished || s.summary.levels >= s.options.failures) break;
-    auto further = s.furtherSpaces(s.exploration.levels.back());
+    summary.stop = *stop;
+    if (*stop != Stop::Finished || summary.levels >= options.crashesInARow) break;
+    auto further = furtherSpaces(exploration.levels.back());
     if (!further) return tl::unexpected(further.error());
     spaces = std::move(*further);
-    if (!s.options.trackedGrew)
-      return fail("a crash in a recovery needs a runner that can watch more", ExitCode::Internal);
-    if (auto ok = s.options.trackedGrew(); !ok) return ok;
+    if (!options.trackedGrew)
+      return fail("a crash in a recovery needs a runner that can track more", ExitCode::Internal);
+    if (auto ok = options.trackedGrew(); !ok) return ok;
   }
-  s.renumber();
-  s.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  renumber();
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {};
 }
 
@@ -233,8 +238,8 @@ const InterruptedRecovery& openedRecovery(const Exploration& exploration, Recove
   return **cut;
 }
 
-// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after each
-// observation.
+// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after
+// each observation.
 template <class Visit>
 void follow(const Exploration& exploration, const CrashSpace& space, const Recovery& recovery, Visit visit) {
   const RecoveryTree& tree = exploration.treeOf(recovery);
@@ -409,10 +414,9 @@ Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const Assignment& chosen, Unn
 
 Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed, bool traced) {
   RunRequest made = request(s, chosen, unnamed, traced);
-  if (auto ok = state_->runner->begin(0, made); !ok) return tl::unexpected(ok.error());
-  auto ended = state_->runner->wait();
+  auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
-  Repeated out{std::move(ended->second), {}};
+  Repeated out{std::move(*ended), {}};
   // Down the tree with the same answers, as far as it is known.
   auto divergence = state_->search.compareWith(s, state_->pinned(chosen, unnamed), out.result);
   if (!divergence) return tl::unexpected(divergence.error());

@@ -1,4 +1,4 @@
-// The exploration: over all points of a baseline (and, for several failures in a row, over all points of
+// The exploration: over all points of a baseline (and, for several crashes in a row, over all points of
 // the recoveries) it makes each distinct recovery run once and says which of them every crash can lead to.
 // What a crash may leave is a CrashSpace; a Strategy restricts it; a Walk finds in the recovery tree
 // which runs are known and which are missing; a Runner makes those, several at a time. Results do not depend on
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "explore/crash_space.h"
-#include "run/run.h"
 #include "explore/strategy.h"
 #include "model/tracked_bytes.h"
+#include "run/run.h"
 
 namespace blackout {
 
@@ -36,20 +36,22 @@ struct Progress {
   std::uint64_t runs = 0;    // of all levels
   double seconds = 0;
   double runsPerSecond = 0;
+  std::vector<const Outcome*> newOutcomes;  // that were seen first since the last report
 };
 
 struct ExploreOptions {
   const Strategy* strategy = nullptr;  // null: lazy
   bool tree = true;                    // false: each space is explored on its own
-  unsigned failures = 1;               // crashes in a row
-  std::uint64_t seed = 1;              // of the samples that stand for what is not explored
-  std::uint64_t budget = 4096;         // recoveries at one space; past it only a part is explored
-  std::uint64_t maxRuns = 0;           // 0: no bound
-  double seconds = 0;                  // 0: no bound
+  unsigned crashesInARow = 1;
+  std::uint64_t seed = 1;       // of the samples that stand for what is not explored
+  std::uint64_t budget = 4096;  // recoveries at one space; past it only a part is explored
+  std::uint64_t maxRuns = 0;    // 0: no bound
+  double seconds = 0;           // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
-  // D has grown (TrackedBytes::add); the runner must know before the next run. Needed for failures > 1.
+  // More bytes are tracked (TrackedBytes::add); the runner must know before the next run. Needed for crashesInARow > 1.
   std::function<Result<void>()> trackedGrew;
+  std::string resume;  // a file that an earlier exploration saved, to go on from; empty: none
   // Says which exploration a saved file belongs to, beyond what is tracked: the command, the options.
   std::uint64_t identity = 0;
 };
@@ -131,7 +133,7 @@ struct SpaceInfo {
   std::uint32_t pointNo = 0;  // of the first crash
   EventNo at = 0;             // in the program's trace, or for a further crash in that of the recovery `through`
   SpaceNo parent = 0;         // further crashes: the space of the crash before
-  RecoveryNo through = 0;         // and the recovery in which this one comes
+  RecoveryNo through = 0;     // and the recovery in which this one comes
   bool complete = false;
   std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
@@ -162,21 +164,21 @@ struct StoreRef {
   auto operator<=>(const StoreRef&) const = default;
 };
 
+// An exploration that is over, with the runner at hand for single states that are asked for afterwards. There is none
+// that is not: so whoever holds one has the runner to himself.
 class Explorer {
  public:
-  // All must outlive it. `baseline` is over `tracked`, which grows with every further failure. No run is made yet.
-  Explorer(TrackedBytes& tracked, const Baseline& baseline, Runner& runner, ExploreOptions options);
+  // Runs until everything is explored or a bound is reached. All arguments must outlive the result. `baseline` is over
+  // `tracked`, which grows with every further failure. An error if the strategy refuses, the file to go on from is of
+  // another exploration, or the runner fails.
+  static Result<std::unique_ptr<Explorer>> explore(TrackedBytes& tracked, const Baseline& baseline, Runner& runner,
+                                                   ExploreOptions options);
   ~Explorer();
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
 
-  // All runs so far, for a later exploration that goes on from them. Loading comes first of all.
+  // All runs so far, for a later exploration that goes on from them.
   Result<void> save(const std::string& path) const;
-  Result<void> load(const std::string& path);
-
-  // Runs until everything is explored or a bound is reached; everything that is known then can be asked. An error
-  // if the strategy refuses or the runner fails.
-  Result<void> explore();
 
   const ExplorationSummary& summary() const;
   SpaceNo spaceCount() const;
@@ -200,9 +202,10 @@ class Explorer {
 
   // One state of a space: these versions, `others` for all other uncertain lines (not UnnamedLines::Free).
   CrashState crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least) const;
-  RunRequest request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least, bool traced = false) const;
-  // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Only while nothing is
-  // explored. Runs made so count in the summary.
+  RunRequest request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least,
+                     bool traced = false) const;
+  // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Runs made so count in
+  // the summary.
   Result<RecoveryNo> recoveryOf(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least);
 
   // Runs one state again, whether it is known or not, and compares it with what is known.
@@ -210,7 +213,8 @@ class Explorer {
     RunResult result;
     std::optional<Divergence> divergence;
   };
-  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least, bool traced = false);
+  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least,
+                          bool traced = false);
   // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
   Result<std::optional<Divergence>> repeatSample(std::size_t count);
 
@@ -219,6 +223,7 @@ class Explorer {
 
  private:
   struct State;
+  explicit Explorer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

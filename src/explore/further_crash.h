@@ -1,6 +1,6 @@
 // A crash in a recovery: from the trace of a recovery run, the points at which it may be interrupted and what such a
-// crash recoveries. SEMANTICS.md, "A crash in recovery": of every line { c + d | c still possible after what the recovery
-// observed of it, d a down-set of the recovery's own stores }.
+// crash recoveries. SEMANTICS.md, "A crash in recovery": of every line { c + d | c still possible after what the
+// recovery observed of it, d a down-set of the recovery's own stores }.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@ class InterruptedRecovery {
   static Result<std::unique_ptr<InterruptedRecovery>> open(const KeptTrace& kept, const Baseline& baseline,
                                                            const NumberOf& numberOf);
 
-  // Points with something of the recovery's own in them: before its first store or change of a file a crash recoveries what
-  // the crash before left. `observed`: how many queries were made before the last event, so that they shaped what
+  // Points with something of the recovery's own in them: before its first store or change of a file a crash recoveries
+  // what the crash before left. `observed`: how many queries were made before the last event, so that they shaped what
   // happened.
   struct CrashPoint {
     EventNo at = 0;

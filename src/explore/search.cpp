@@ -272,7 +272,7 @@ Result<void> Search::dispatch() {
     OpenSpace& s = open_.at(waiter.space);
     c.request = requestFor(s.number, *s.space, s.tasks[waiter.task].state, level_->traced);
     unsigned worker = idle_.back();
-    if (auto ok = runner_->begin(worker, c.request); !ok) return ok;
+    if (auto ok = batch_->begin(worker, c.request); !ok) return ok;
     idle_.pop_back();
     running_[worker] = key;
   }
@@ -281,7 +281,7 @@ Result<void> Search::dispatch() {
 
 // Waits for one run, adds it, and goes on with the walks that waited for it.
 Result<void> Search::finishOne(bool resume) {
-  auto ended = runner_->wait();
+  auto ended = batch_->wait();
   if (!ended) return tl::unexpected(ended.error());
   auto& [worker, result] = *ended;
   auto it = running_.find(worker);
@@ -327,10 +327,19 @@ void Search::report(bool last) {
   p.runs = made_;
   p.seconds = std::chrono::duration<double>(now - start_).count();
   p.runsPerSecond = p.seconds > 0 ? static_cast<double>(made_) / p.seconds : 0;
+  for (; reportedOutcomes_ < exploration_->outcomes.size(); ++reportedOutcomes_)
+    p.newOutcomes.push_back(&exploration_->outcomes[reportedOutcomes_]);
   options_->progress(p);
 }
 
 Result<Stop> Search::explore(const Level& level) {
+  batch_.emplace(*runner_);
+  auto stop = exploreSpaces(level);
+  batch_.reset();
+  return stop;
+}
+
+Result<Stop> Search::exploreSpaces(const Level& level) {
   level_ = &level;
   next_ = front_ = level.first;
   SpaceNo end = level.first + level.count;
@@ -424,11 +433,10 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
   if (!end.known()) {
     RunRequest request = requestFor(s, **space, state, exploration_->levelOf(s).traced);
     memory_.leave();
-    if (auto ok = runner_->begin(0, request); !ok) return tl::unexpected(ok.error());
-    auto ended = runner_->wait();
+    auto ended = runner_->run(request);
     if (!ended) return tl::unexpected(ended.error());
     std::optional<Divergence> divergence;
-    auto recovery = exploration_->add(s, state.at, request, std::move(ended->second), divergence);
+    auto recovery = exploration_->add(s, state.at, request, std::move(*ended), divergence);
     if (!recovery) return recovery;
     ++summary_->runs;
     ++summary_->newRuns;

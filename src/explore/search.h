@@ -27,9 +27,11 @@ class Search {
          ExplorationSummary& summary);
 
   // Whether some space leads to the recovery: a run that was begun for a space past a bound is not told of.
-  bool counted(RecoveryNo recovery) const { return recovery < countedRecoveries_.size() && countedRecoveries_[recovery]; }
+  bool counted(RecoveryNo recovery) const {
+    return recovery < countedRecoveries_.size() && countedRecoveries_[recovery];
+  }
 
-  // Explores all spaces of the level. An error ends it with some runs still under way.
+  // Explores all spaces of the level.
   Result<Stop> explore(const Level& level);
 
   // The recovery that one restriction leads to, which must leave one version of every line; made if it isn't known.
@@ -85,6 +87,7 @@ class Search {
     RunRequest request;
   };
 
+  Result<Stop> exploreSpaces(const Level& level);
   RunRequest requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
   Result<void> begin(SpaceNo s);
   void proceed(OpenSpace& s);
@@ -121,12 +124,14 @@ class Search {
   std::map<SpaceNo, OpenSpace> open_;
   std::map<EdgeKey, Claim> claims_;
   std::set<std::pair<Waiter, EdgeKey>> queue_;  // claims that no worker has, by their first waiter
+  std::optional<RunBatch> batch_;               // while a level is explored
   std::vector<unsigned> idle_;
   std::map<unsigned, EdgeKey> running_;
   std::vector<bool> countedRecoveries_;
   std::map<PieceKey, ChecksumAssumption> assumptions_;
   std::map<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
   std::set<std::string> notes_;
+  OutcomeNo reportedOutcomes_ = 0;
   std::uint64_t made_ = 0;         // runs, whether or not a space has taken them
   bool full_ = false;              // the bound on runs is reached
   double exponent_ = 0, top_ = 0;  // the number of states is top * 10^exponent

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "explore/crash_space.h"
-#include "explore/whole_record.h"
 #include "explore/recovery_tree.h"
 #include "explore/strategy.h"
+#include "explore/whole_record.h"
 
 namespace blackout {
 

@@ -71,7 +71,8 @@ void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions
     if (!hasVersion(versions, line.picks[i])) alive_ &= ~(1U << i);
 }
 
-std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const {
+std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
+                                    const std::vector<std::uint32_t>& left) const {
   if (!favoursOthers()) return left.front();
   const Line* line = find(w) == lines_.size() ? nullptr : &lines_[find(w)];
   if (notNewest_ <= 1) {

@@ -155,7 +155,7 @@ std::string encodeReplay(const ReplayFile& file) {
   w.number(file.at);
   w.number(file.stepLimit);
   w.number(file.seconds);
-  w.text(file.words);
+  w.text(file.runtimeOptions);
   w.number(file.exitCodeCounts ? 1 : 0);
   putOutcome(w, file.expected);
   w.text(file.finding);
@@ -195,7 +195,7 @@ Result<ReplayFile> decodeReplay(std::string_view bytes, const std::string& name)
   file.at = static_cast<EventNo>(r.number(UINT32_MAX));
   file.stepLimit = r.number();
   file.seconds = static_cast<std::uint32_t>(r.number(UINT32_MAX));
-  file.words = r.text();
+  file.runtimeOptions = r.text();
   file.exitCodeCounts = r.number(1) != 0;
   file.expected = getOutcome(r);
   file.finding = r.text();

@@ -31,7 +31,7 @@ struct ReplayFile {
   EventNo at = 0;                    // the point in it
   std::uint64_t stepLimit = 0;       // of a hang
   std::uint32_t seconds = 0;         // wall clock
-  std::string words;                 // for the runtime (events/options.def)
+  std::string runtimeOptions;        // further ones (run/runtime_options.h)
   bool exitCodeCounts = false;
   Outcome expected;
   std::string finding;  // JSON, as in the report

@@ -40,7 +40,7 @@ struct LoadSources {
 struct ExploredCrashes {
   std::string strategy;              // as --strategy takes it
   std::vector<std::string> command;  // of a restart
-  std::uint64_t failures = 1;        // crashes in a row
+  std::uint64_t crashesInARow = 1;
   std::uint64_t points = 0;          // at which the plug was pulled
   std::uint64_t completePoints = 0;  // of them explored to the end
   std::uint64_t runs = 0;            // restarts that were made
@@ -94,6 +94,11 @@ struct Report {
     return sum;
   }
 };
+
+// The report of several recordings of one program: findings with one cause become one (the worst of them, counts
+// added), figures add up, what was not seen of one was not seen of the sum. Report() is the neutral element; the order
+// of the summands matters to nothing but which of two equally bad examples is told.
+Report& operator+=(Report& into, const Report& more);
 
 // Number of findings of each severity, indexed by it.
 std::array<std::uint64_t, 3> countBySeverity(const Report& report);

@@ -12,16 +12,13 @@
 #include <map>
 #include <set>
 
-#include "detect/by_site.h"
-#include "judge/cause.h"
-#include "judge/finding_builder.h"
-#include "judge/intact.h"
-#include "judge/races.h"
-#include "judge/read_rules.h"
 #include "binary/site_places.h"
+#include "detect/by_site.h"
+#include "findings/numbers.h"
+#include "judge/intact.h"
+#include "judge/recovery_detectors.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
-#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -98,11 +95,10 @@ class Check {
                    r_.baseline.count() * kRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
     auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
-    Explorer explorer(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
+    auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
+    if (!explored) return tl::unexpected(explored.error());
+    Explorer& explorer = **explored;
     explorer_ = &explorer;
-    if (!o_.resume.empty())
-      if (auto ok = explorer.load(o_.resume); !ok) return tl::unexpected(ok.error());
-    if (auto ok = explorer.explore(); !ok) return tl::unexpected(ok.error());
     if (auto ok = repeatSome(); !ok) return tl::unexpected(ok.error());
 
     CrashTraces traces(explorer, index_);
@@ -111,29 +107,23 @@ class Check {
     ProgramGuardians guardians(programs());
     RacingReads reads(explorer, r_.baseline, guardians, *variables, o_.points.trusted);
     AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
+    AnswerJudge suspicion(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads);
     // To compare answers may take further runs, for which there is no time then.
     bool inTime = explorer.summary().stop == Stop::Finished || explorer.summary().stop == Stop::MaxRuns;
     bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
     StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
-    StateProbe probe(explorer, r_.baseline, r_.runs, traces, judge);
-    CauseOptions causeOptions;
-    if (whole.judgement == Judgement::Failed) causeOptions.withoutCrash = whole.key;
-    // Whoever interrupts wants the answer now.
-    if (explorer.summary().stop == Stop::Interrupted)
-      causeOptions.examined = 20;
-    else
-      causeOptions.interrupt = o_.interrupt;
-    auto causes = findCauses(probe, causeOptions);
-    if (!causes) return tl::unexpected(causes.error());
     BadReads bad(explorer, r_.baseline, *variables, reads);
-    ShowContext context{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_};
-    for (const Cause& cause : *causes) {
-      auto shown = showCause(context, cause);
-      if (!shown) return tl::unexpected(shown.error());
-      if (auto ok = add(std::move(*shown)); !ok) return tl::unexpected(ok.error());
-    }
-    if (inTime)
-      if (auto ok = suspicions(context, *causes, oracle, causeOptions); !ok) return tl::unexpected(ok.error());
+    JudgedExploration judged{{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_},
+                             r_.runs,
+                             suspicion,
+                             causeOptions(whole),
+                             o_.detect,
+                             inTime,
+                             {}};
+    auto found = judgeRecoveries(judged);
+    if (!found) return tl::unexpected(found.error());
+    for (ShownFinding& f : *found)
+      if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
     for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
       if (explorer.outcome(o).outputCut) {
         out_.notes.emplace_back("Restarts printed more than 64 kB; what came after that was not compared.");
@@ -150,27 +140,15 @@ class Check {
   }
 
  private:
-  // What is wrong by a rule, though no restart shows it.
-  Result<void> suspicions(const ShowContext& context, const std::vector<Cause>& causes, OracleJudge& oracle,
-                          const CauseOptions& options) {
-    AnswerJudge doubt(AnswerJudge::Wanted::Suspected, context.explorer, oracle, context.expected, context.reads);
-    if (wants(o_.detect, FindingKind::CrossFailureRace)) {
-      StateProbe probe(context.explorer, r_.baseline, r_.runs, context.traces, doubt);
-      auto races = suspectedRaces(probe, doubt, causes, options);
-      if (!races) return tl::unexpected(races.error());
-      ShowContext doubtful{context.explorer, r_.baseline,   context.traces, doubt,
-                           context.expected, context.reads, context.bad,    stacks_};
-      for (const Cause& race : *races) {
-        auto shown = showRace(doubtful, race);
-        if (!shown) return tl::unexpected(shown.error());
-        if (auto ok = add(std::move(*shown)); !ok) return ok;
-      }
-    }
-    auto broken = judgeReads(context, doubt, r_.runs, causes, o_.detect);
-    if (!broken) return tl::unexpected(broken.error());
-    for (ShownFinding& f : *broken)
-      if (auto ok = add(std::move(f)); !ok) return ok;
-    return {};
+  CauseOptions causeOptions(const Verdict& intact) const {
+    CauseOptions options;
+    if (intact.judgement == Judgement::Failed) options.withoutCrash = intact.key;
+    // Whoever interrupts wants the answer now.
+    if (explorer_->summary().stop == Stop::Interrupted)
+      options.examined = 20;
+    else
+      options.interrupt = o_.interrupt;
+    return options;
   }
 
   void settleRules(const Outcome& intact) {
@@ -190,18 +168,18 @@ class Check {
     ExploreOptions e;
     e.strategy = &strategy;
     e.tree = o_.tree;
-    e.failures = o_.failures;
+    e.crashesInARow = o_.crashesInARow;
     e.seed = o_.seed;
     e.maxRuns = o_.maxRuns;
     e.seconds = o_.seconds;
     e.interrupt = o_.interrupt;
     e.trackedGrew = r_.trackedGrew;
     e.identity = identity();
+    e.resume = o_.resume;
     if (o_.progress)
       e.progress = [this](const Progress& p) {
-        for (; judged_ < explorer_->outcomeCount(); ++judged_)
-          if (Verdict v = judge(explorer_->outcome(judged_), rules_); v.judgement == Judgement::Failed)
-            failures_.insert(std::move(v.key));
+        for (const Outcome* o : p.newOutcomes)
+          if (Verdict v = judge(*o, rules_); v.judgement == Judgement::Failed) failures_.insert(std::move(v.key));
         o_.progress({p, failures_.size()});
       };
     return e;
@@ -209,10 +187,10 @@ class Check {
 
   // What a saved exploration must agree in.
   std::uint64_t identity() const {
-    std::string text = describe(index_.options()) + o_.program.words + input_;
+    std::string text = describe(index_.options()) + o_.program.options.text() + input_;
     for (const std::string& word : o_.program.command) text += '\0' + word;
     for (const PoolPattern& p : o_.program.patterns) text += '\0' + p.text;
-    text += fmt::format("\n{} {} {}", o_.limits.steps, o_.failures, o_.folder);
+    text += fmt::format("\n{} {} {}", o_.limits.steps, o_.crashesInARow, o_.folder);
     return XXH3_64bits(text.data(), text.size());
   }
 
@@ -252,7 +230,7 @@ class Check {
     replay.at = trace->at;
     replay.stepLimit = o_.limits.steps;
     replay.seconds = o_.limits.seconds;
-    replay.words = o_.program.words;
+    replay.runtimeOptions = o_.program.options.text();
     replay.exitCodeCounts = rules_.exitCodeCounts;
     replay.expected = std::move(shown.outcome);
     out_.findings.push_back({std::move(shown.finding), std::move(replay)});
@@ -281,7 +259,7 @@ class Check {
     ExploredCrashes& e = out_.exploration;
     e.strategy = o_.strategy;
     e.command = o_.program.command;
-    e.failures = o_.failures;
+    e.crashesInARow = o_.crashesInARow;
     e.points = s.points;
     e.completePoints = s.completePoints;
     e.runs = s.runs;
@@ -410,8 +388,7 @@ class Check {
   const Index& index_;
   std::string input_;  // standard input of restarts
   OracleRules rules_;
-  Explorer* explorer_ = nullptr;
-  OutcomeNo judged_ = 0;
+  Explorer* explorer_ = nullptr;    // once it is explored
   std::set<std::string> failures_;  // keys
   std::optional<SitePlaces> sites_;
   CrashCheck out_;

@@ -29,7 +29,7 @@ enum class ExpectExit : std::uint8_t {
 
 struct CrashProgress {
   Progress exploration;
-  std::uint64_t failures = 0;  // different ones so far
+  std::uint64_t failingWays = 0;  // different ones so far
 };
 
 struct CrashEstimate {
@@ -50,7 +50,7 @@ struct CrashOptions {
   std::string strategy = "lazy";
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;
-  unsigned failures = 1;
+  unsigned crashesInARow = 1;
   bool tree = true;
   unsigned jobs = 1;
   double seconds = 0;         // 0: no bound

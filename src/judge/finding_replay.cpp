@@ -11,14 +11,14 @@
 #include <fstream>
 #include <optional>
 
-#include "run/launch.h"
 #include "model/image.h"
+#include "run/launch.h"
 
 namespace fs = std::filesystem;
 
 namespace blackout {
 
-struct Replay::Parts {
+struct FindingReplay::Parts {
   explicit Parts(const ReplayFile& f, PrivateFolder p) : file(f), folder(std::move(p)) {}
   const ReplayFile& file;
   PrivateFolder folder;  // of the standard input
@@ -99,7 +99,7 @@ Result<std::string> joinableRun(const fs::path& worker) {
 
 }  // namespace
 
-Result<Replay> Replay::prepare(const ReplayFile& file) {
+Result<FindingReplay> FindingReplay::prepare(const ReplayFile& file) {
   auto folder = PrivateFolder::make();
   if (!folder) return tl::unexpected(folder.error());
   auto parts = std::make_shared<Parts>(file, std::move(*folder));
@@ -116,7 +116,7 @@ Result<Replay> Replay::prepare(const ReplayFile& file) {
   parts->baseline.emplace(*parts->index, parts->tracked, std::vector<EventNo>{file.at});
   parts->program.command = file.command;
   parts->program.patterns = file.pools;
-  parts->program.words = file.words;
+  parts->program.options = RuntimeOptions(file.runtimeOptions);
   if (!file.input.empty()) {
     fs::path input = parts->folder.path() / "stdin";
     if (!(std::ofstream(input, std::ios::binary) << file.input).flush())
@@ -127,40 +127,38 @@ Result<Replay> Replay::prepare(const ReplayFile& file) {
                                      {.steps = file.stepLimit, .seconds = static_cast<unsigned>(file.seconds)});
   if (!runner) return tl::unexpected(runner.error());
   parts->runner = std::move(*runner);
-  return Replay(std::move(parts));
+  return FindingReplay(std::move(parts));
 }
 
-Result<Replayed> Replay::run() {
-  if (auto ok = parts_->runner->begin(0, {}); !ok) return tl::unexpected(ok.error());
-  auto ended = parts_->runner->wait();
+Result<Replayed> FindingReplay::run() {
+  auto ended = parts_->runner->run({});
   if (!ended) return tl::unexpected(ended.error());
   OracleRules rules{.exitCodeCounts = parts_->file.exitCodeCounts, .stepLimit = parts_->file.stepLimit};
   Replayed replayed;
-  replayed.outcome = std::move(ended->second.outcome);
+  replayed.outcome = std::move(ended->outcome);
   replayed.now = judge(replayed.outcome, rules);
   replayed.expected = judge(parts_->file.expected, rules);
   replayed.sameAnswer = blackout::sameAnswer(replayed.outcome, parts_->file.expected);
   return replayed;
 }
 
-Result<std::vector<std::string>> Replay::debuggerCommand() {
+Result<std::vector<std::string>> FindingReplay::debuggerCommand() {
   auto gdb = findProgram("gdb");
   if (!gdb) return fail("gdb is not installed; install it, or replay without --gdb");
-  auto program = findProgram(parts_->file.command.at(0));
-  if (!program) return tl::unexpected(program.error());
-  auto preload = runtimePath();
-  if (!preload) return tl::unexpected(preload.error());
+  auto launcher = Launcher::find(parts_->file.command);
+  if (!launcher) return tl::unexpected(launcher.error());
   fs::path worker = parts_->runner->folderOf(0);
   auto refresh = joinableRun(worker);
   if (!refresh) return tl::unexpected(refresh.error());
 
-  std::string words = optionWord("worker", worker.string());
-  for (const PoolPattern& p : parts_->file.pools) words += optionWord(p.glob ? "glob" : "pm", p.text);
-  words += parts_->file.words;
+  RuntimeOptions options;
+  options.set("worker", worker.string()).pools(parts_->file.pools).append(parts_->program.options);
   // gdb itself must not have the runtime inside, so the environment is set by what starts the program.
-  std::string inner =
-      *refresh + fmt::format("exec env LD_PRELOAD={} BLACKOUT_OPTIONS={} PMEM_IS_PMEM_FORCE=1 \"$0\" \"$@\"",
-                             shellWord(*preload), shellWord(words));
+  std::string inner = *refresh + "exec env";
+  // As a restart has it, but for what only the zygote of many needs.
+  for (const auto& [name, value] : launcher->environment(Role::Recording, options))
+    inner += fmt::format(" {}={}", name, shellWord(value));
+  inner += " \"$0\" \"$@\"";
   if (!parts_->program.input.empty()) inner += " < " + shellWord(parts_->program.input);
   std::vector<std::string> command{*gdb, "-q", "-ex", "set exec-wrapper sh -c " + shellWord(inner)};
   auto execute = [&](std::string text) { command.insert(command.end(), {"-ex", std::move(text)}); };
@@ -169,12 +167,12 @@ Result<std::vector<std::string>> Replay::debuggerCommand() {
     execute("set breakpoint pending on");
     execute("break blackout::rt::endRun");
   }
-  command.insert(command.end(), {"--args", *program});
+  command.insert(command.end(), {"--args", launcher->program()});
   command.insert(command.end(), parts_->file.command.begin() + 1, parts_->file.command.end());
   return command;
 }
 
-Result<void> Replay::keepPools(const std::string& to) const {
+Result<void> FindingReplay::keepPools(const std::string& to) const {
   auto image = buildImage({.at = parts_->file.at, .persisted = {}}, *parts_->index);
   if (!image) return tl::unexpected(image.error());
   std::error_code error;

@@ -21,10 +21,10 @@ struct Replayed {
   bool same() const { return now.judgement == Judgement::Failed && now.key == expected.key; }
 };
 
-class Replay {
+class FindingReplay {
  public:
   // The file must outlive it. The command runs in the present folder.
-  static Result<Replay> prepare(const ReplayFile& file);
+  static Result<FindingReplay> prepare(const ReplayFile& file);
 
   Result<Replayed> run();
   // After run(): the words of a debugger's command that starts the same restart under it. Everything that it needs
@@ -35,7 +35,7 @@ class Replay {
 
  private:
   struct Parts;  // trace, index, baseline and runner, which refer to each other
-  explicit Replay(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
+  explicit FindingReplay(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<Parts> parts_;
 };
 

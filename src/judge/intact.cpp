@@ -19,10 +19,7 @@ Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks&
   }
   auto run = [&](bool traced) -> Result<RunResult> {
     request.traced = traced;
-    if (auto ok = runner.begin(0, request); !ok) return tl::unexpected(ok.error());
-    auto ended = runner.wait();
-    if (!ended) return tl::unexpected(ended.error());
-    return std::move(ended->second);
+    return runner.run(request);
   };
   auto traced = run(true);
   if (!traced) return tl::unexpected(traced.error());

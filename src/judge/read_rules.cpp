@@ -96,10 +96,9 @@ class ReadRules {
     constexpr std::byte kOther{0xa5};
     for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
       if ((q.mask >> i & 1) != 0) at->second[i] ^= kOther;
-    if (auto ok = runner_.begin(0, request); !ok) return tl::unexpected(ok.error());
-    auto ended = runner_.wait();
+    auto ended = runner_.run(request);
     if (!ended) return tl::unexpected(ended.error());
-    return !sameAnswer(ended->second.outcome, explorer_.outcome(detail.outcome));
+    return !sameAnswer(ended->outcome, explorer_.outcome(detail.outcome));
   }
 
   Result<ShownFinding> tell(const Group& group) {

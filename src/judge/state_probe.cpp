@@ -219,10 +219,9 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Assign
       put(lineOfStore(piece), maskOf(index, piece), bytes);
     }
   }
-  if (auto ok = runner_.begin(0, request); !ok) return tl::unexpected(ok.error());
-  auto ended = runner_.wait();
+  auto ended = runner_.run(request);
   if (!ended) return tl::unexpected(ended.error());
-  return std::optional(judge_.verdict(space, ended->second.outcome).judgement);
+  return std::optional(judge_.verdict(space, ended->outcome).judgement);
 }
 
 }  // namespace blackout

@@ -80,7 +80,7 @@ Json explorationJson(const ExploredCrashes& e) {
   Json j;
   j["strategy"] = e.strategy;
   j["command"] = e.command;
-  j["failures"] = e.failures;
+  j["failures"] = e.crashesInARow;
   j["points"] = e.points;
   j["complete_points"] = e.completePoints;
   j["runs"] = e.runs;

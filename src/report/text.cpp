@@ -118,7 +118,7 @@ class TextReport {
     auto item = [&](std::string_view head, std::string_view text) { line(fmt::format("  {:<15} {}", head, text)); };
     std::string points = counted(e.points, "point");
     if (e.completePoints != e.points) points += fmt::format(", {} of them completely", grouped(e.completePoints));
-    if (e.failures > 1) points += fmt::format("; up to {} crashes in a row", e.failures);
+    if (e.crashesInARow > 1) points += fmt::format("; up to {} crashes in a row", e.crashesInARow);
     item("crashes at:", points);
     item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
     std::string states = fmt::format("{} that a restart can tell apart", counted(e.states, "crash state"));

@@ -1,14 +1,17 @@
 #include "run/launch.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,7 +21,9 @@ namespace fs = std::filesystem;
 
 namespace blackout {
 
-// It lies beside the command: ../lib/blackout, in the build folder and when installed.
+namespace {
+
+// libblackout.so lies beside the command: ../lib/blackout, in the build folder and when installed.
 Result<std::string> runtimePath() {
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -28,6 +33,8 @@ Result<std::string> runtimePath() {
   }
   return fail("libblackout.so is missing beside this command; install Blackout again");
 }
+
+}  // namespace
 
 Result<std::string> findProgram(const std::string& name, const std::string& where) {
   auto executable = [](const fs::path& p) {
@@ -139,40 +146,110 @@ Result<Loaded> checkLoadable(const std::string& path) {
   return fail(fmt::format("{}: too many scripts that interpret each other; name the program itself", path));
 }
 
-std::string optionWord(const std::string& key, const std::string& value) {
-  std::string out = ":" + key + "=";
-  for (char c : value) {
-    if (c == ':' || c == '%' || c == '\0')
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      out += c;
+std::vector<char*> argumentsOf(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  return argv;
+}
+
+namespace {
+
+// While it lives, new programs get the same addresses in every run, where that can be had.
+class FixedAddresses {
+ public:
+  FixedAddresses() : was_(personality(0xffffffff)) {
+    possible_ = was_ != -1 && personality(static_cast<unsigned long>(was_) | ADDR_NO_RANDOMIZE) != -1;
+  }
+  ~FixedAddresses() {
+    if (possible_) personality(static_cast<unsigned long>(was_));
+  }
+  FixedAddresses(const FixedAddresses&) = delete;
+  FixedAddresses& operator=(const FixedAddresses&) = delete;
+  bool possible() const { return possible_; }
+
+ private:
+  int was_;
+  bool possible_ = false;
+};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+}  // namespace
+
+Result<Launcher> Launcher::find(const std::vector<std::string>& command) {
+  Launcher launcher;
+  launcher.command_ = command;
+  auto program = findProgram(command.at(0));
+  if (!program) return tl::unexpected(program.error());
+  launcher.program_ = std::move(*program);
+  auto loaded = checkLoadable(launcher.program_);
+  if (!loaded) return tl::unexpected(loaded.error());
+  launcher.loaded_ = std::move(*loaded);
+  auto preload = runtimePath();
+  if (!preload) return tl::unexpected(preload.error());
+  launcher.preload_ = std::move(*preload);
+  return launcher;
+}
+
+std::vector<std::pair<std::string, std::string>> Launcher::environment(Role role, const RuntimeOptions& options) const {
+  std::string others = variable("LD_PRELOAD");
+  // The user's own options come first, ours after them.
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"LD_PRELOAD", others.empty() ? preload_ : preload_ + ":" + others},
+      {"BLACKOUT_OPTIONS", variable("BLACKOUT_OPTIONS") + options.text()}};
+  auto unlessGiven = [&](const char* name, const char* value) {
+    if (std::getenv(name) == nullptr) out.emplace_back(name, value);
+  };
+  unlessGiven("PMEM_IS_PMEM_FORCE", "1");
+  unlessGiven("PMEM2_FORCE_GRANULARITY", "CACHE_LINE");  // the same for libpmem2
+  if (role == Role::Recording) return out;
+  // Functions are bound once, by the zygote, instead of by every run.
+  unlessGiven("LD_BIND_NOW", "1");
+  // A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that
+  // shows no stack: frames and places are ours to find.
+  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    std::string given = variable(name);
+    out.emplace_back(name, (given.empty() ? "" : given + ":") + "symbolize=0:abort_on_error=1");
   }
   return out;
 }
 
-std::string driveWord(const std::vector<std::string>& command) {
-  std::string text = std::to_string(command.size()) + '\0';
-  for (const std::string& word : command) text += word + '\0';
-  return optionWord("drive", text);
-}
-
-std::string trapWord(Trap trap) { return fmt::format(":trap={}", static_cast<unsigned>(trap)); }
-
-void setEnvironment(const std::string& preload, const std::string& words) {
-  const char* others = std::getenv("LD_PRELOAD");
-  setenv("LD_PRELOAD", others == nullptr ? preload.c_str() : (preload + ":" + others).c_str(), 1);
-  setenv("BLACKOUT_OPTIONS", words.c_str(), 1);
-  setenv("PMEM_IS_PMEM_FORCE", "1", 0);
-  setenv("PMEM2_FORCE_GRANULARITY", "CACHE_LINE", 0);  // the same for libpmem2
-}
-
-FixedAddresses::FixedAddresses() : was_(personality(0xffffffff)) {
-  possible_ = was_ != -1 && personality(static_cast<unsigned long>(was_) | ADDR_NO_RANDOMIZE) != -1;
-}
-
-void FixedAddresses::restore() {
-  if (possible_ && was_ != -1) personality(static_cast<unsigned long>(was_));
-  was_ = -1;
+Result<Launched> Launcher::start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild) const {
+  auto none = [&](std::string_view what, int error) {
+    return fail(fmt::format("{}: {}: {}", program_, what, std::strerror(error)), ExitCode::Internal);
+  };
+  std::vector<char*> argv = argumentsOf(command_);
+  auto variables = environment(role, options);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return none("no pipe", errno);
+  Launched launched;
+  {
+    FixedAddresses fixed;
+    launched.fixedAddresses = fixed.possible();
+    launched.pid = fork();
+    if (launched.pid == 0) {
+      inChild();
+      for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+      execv(program_.c_str(), argv.data());
+      int error = errno;
+      ssize_t ignored = write(report[1], &error, sizeof error);
+      (void)ignored;
+      _exit(127);
+    }
+  }
+  int forkError = errno;
+  ::close(report[1]);
+  int error = 0;
+  ssize_t n = launched.pid < 0 ? 0 : read(report[0], &error, sizeof error);
+  ::close(report[0]);
+  if (launched.pid < 0) return none("no process can be made", forkError);
+  if (n != sizeof error) return launched;
+  waitpid(launched.pid, nullptr, 0);
+  return fail(fmt::format("{}: can't be started: {}", program_, std::strerror(error)));
 }
 
 }  // namespace blackout

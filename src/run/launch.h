@@ -1,19 +1,19 @@
-// Starting a program with the runtime inside: where the runtime is, where the program is, the environment and
-// the address space that it gets. Used by recordings and by recovery runs alike.
+// Starting a program with the runtime inside: where the runtime is, where the program is, the environment and the
+// address space that it gets. There is no other way in which a program is started.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "events/error.h"
+#include "run/runtime_options.h"
 
 namespace blackout {
 
-// Whether code that was not compiled by Blackout is followed by traps (runtime/trap): as the runtime's option.
-enum class Trap : unsigned { Never = 0, Always = 1, IfNeeded = 2 };
-
-// libblackout.so of this installation.
-Result<std::string> runtimePath();
 // The file that a command's first word names, as the shell would find it. `where` says where the user wrote it.
 Result<std::string> findProgram(const std::string& name, const std::string& where = "behind --");
 
@@ -26,31 +26,39 @@ struct Loaded {
 // unwatched, and on the user's own pools.
 Result<Loaded> checkLoadable(const std::string& path);
 
-// ":key=value" for BLACKOUT_OPTIONS, with what separates words escaped.
-std::string optionWord(const std::string& key, const std::string& value);
+// What a run is for. The runtime inside learns it from its options.
+enum class Role : std::uint8_t {
+  Recording,  // the program as it is, traced from its beginning
+  Recovery,   // restarts after simulated crashes: what is started is their zygote
+};
 
-// The word that says which code is trapped.
-std::string trapWord(Trap trap);
+struct Launched {
+  pid_t pid = -1;
+  bool fixedAddresses = false;  // volatile memory is where it is in every other run
+};
 
-// The word that gives restarts a client (runtime/drive.h).
-std::string driveWord(const std::vector<std::string>& command);
-
-// In the child, before it becomes the program.
-void setEnvironment(const std::string& preload, const std::string& words);
-
-// While it lives, new programs get the same addresses in every run, where that can be had.
-class FixedAddresses {
+// The one way in which programs are started with the runtime inside: recorded, restarted, or by a debugger.
+class Launcher {
  public:
-  FixedAddresses();
-  ~FixedAddresses() { restore(); }
-  FixedAddresses(const FixedAddresses&) = delete;
-  FixedAddresses& operator=(const FixedAddresses&) = delete;
-  bool possible() const { return possible_; }
-  void restore();
+  // Finds the program and the runtime, and sees that the one can be loaded into the other.
+  static Result<Launcher> find(const std::vector<std::string>& command);
+
+  const std::string& program() const { return program_; }
+  const Loaded& loaded() const { return loaded_; }
+
+  // The variables that the program's environment gets, in place of those of the same name.
+  std::vector<std::pair<std::string, std::string>> environment(Role role, const RuntimeOptions& options) const;
+  // `inChild` is the last thing before the program itself. An error if that can't be executed.
+  Result<Launched> start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild) const;
 
  private:
-  int was_;
-  bool possible_ = false;
+  std::vector<std::string> command_;
+  std::string program_;
+  std::string preload_;
+  Loaded loaded_;
 };
+
+// The words of a command as exec takes them; the command must outlive them.
+std::vector<char*> argumentsOf(const std::vector<std::string>& command);
 
 }  // namespace blackout

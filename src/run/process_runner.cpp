@@ -25,7 +25,7 @@ namespace blackout {
 namespace {
 
 // The zygote's end of the sockets: out of the way of the program's own descriptors.
-constexpr int kFirstSocket = 700;
+constexpr unsigned kFirstSocket = 700;
 constexpr unsigned kMaxWorkers = 128;
 
 tl::unexpected<Error> internal(std::string_view what) {
@@ -40,16 +40,6 @@ bool answered(int socket, int milliseconds) {
   while (r < 0 && errno == EINTR);
   unsigned char b;
   return r > 0 && read(socket, &b, 1) == 1;
-}
-
-// A sanitizer would start a helper for its report, a process more in every run that fails, and leave in a way that
-// shows no stack: frames and places are ours to find.
-void setSanitizerOptions() {
-  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
-    const char* given = std::getenv(name);
-    std::string options = given == nullptr ? "" : std::string(given) + ":";
-    setenv(name, (options + "symbolize=0:abort_on_error=1").c_str(), 1);
-  }
 }
 
 // A sanitizer asks the kernel itself for its process's number, "==4711==ERROR: ...": the same in every run is 1.
@@ -92,11 +82,8 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgra
 }
 
 Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
-  auto path = findProgram(program.command.at(0));
-  if (!path) return tl::unexpected(path.error());
-  if (auto ok = checkLoadable(*path); !ok) return tl::unexpected(ok.error());
-  auto preload = runtimePath();
-  if (!preload) return tl::unexpected(preload.error());
+  auto launcher = Launcher::find(program.command);
+  if (!launcher) return tl::unexpected(launcher.error());
   std::vector<int> theirs;
   auto pair = [&](int& ours) {
     int ends[2];
@@ -109,37 +96,22 @@ Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
   for (Worker& w : workers_) made = made && pair(w.socket);
   if (!made) return internal("no sockets");
 
-  const char* given = std::getenv("BLACKOUT_OPTIONS");
-  std::string words = given == nullptr ? "" : given;
-  words += fmt::format(":sockets={}:workers={}", kFirstSocket, workers_.size());
-  words += optionWord("zygote", folder_.path().string());
-  if (!program.input.empty()) words += optionWord("input", fs::absolute(program.input).string());
-  if (!program.before.empty()) words += optionWord("before", program.before);
-  for (const PoolPattern& p : program.patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
-  words += program.words;
-  std::vector<char*> argv;
-  for (const std::string& a : program.command) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-
-  FixedAddresses fixed;
-  zygote_ = fork();
-  if (zygote_ == 0) {
+  RuntimeOptions options;
+  options.set("sockets", kFirstSocket).set("workers", workers_.size()).set("zygote", folder_.path().string());
+  if (!program.input.empty()) options.set("input", fs::absolute(program.input).string());
+  if (!program.before.empty()) options.set("before", program.before);
+  options.pools(program.patterns).append(program.options);
+  auto launched = launcher->start(Role::Recovery, options, [&] {
     // Away from the numbers they are to get, then there.
-    for (int& fd : theirs) fd = fcntl(fd, F_DUPFD_CLOEXEC, kFirstSocket + static_cast<int>(theirs.size()));
-    for (std::size_t i = 0; i < theirs.size(); ++i) dup2(theirs[i], kFirstSocket + static_cast<int>(i));
+    for (int& fd : theirs) fd = fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(kFirstSocket + theirs.size()));
+    for (std::size_t i = 0; i < theirs.size(); ++i) dup2(theirs[i], static_cast<int>(kFirstSocket + i));
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
     for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaction(s, &plain, nullptr);
-    setEnvironment(*preload, words);
-    // Functions are bound once, by the zygote, instead of by every run.
-    setenv("LD_BIND_NOW", "1", 0);
-    setSanitizerOptions();
-    execv(path->c_str(), argv.data());
-    _exit(127);
-  }
-  fixed.restore();
+  });
   for (int fd : theirs) ::close(fd);
-  if (zygote_ < 0) return internal("no process");
+  if (!launched) return tl::unexpected(launched.error());
+  zygote_ = launched->pid;
   return {};
 }
 

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "binary/trapped_sites.h"
 #include "events/recovery_contract.h"
 #include "run/plan_file.h"
 #include "run/private_pools.h"
 #include "run/run.h"
-#include "binary/trapped_sites.h"
+#include "run/runtime_options.h"
 #include "run/worker_image.h"
 
 namespace blackout {
@@ -18,9 +19,9 @@ namespace blackout {
 struct RecoveryProgram {
   std::vector<std::string> command;
   std::vector<PoolPattern> patterns;
-  std::string input;   // file for standard input; empty: nothing
-  std::string before;  // folder with other files as they were before the recording; empty: none
-  std::string words;   // further words for BLACKOUT_OPTIONS, each with ':' in front
+  std::string input;       // file for standard input; empty: nothing
+  std::string before;      // folder with other files as they were before the recording; empty: none
+  RuntimeOptions options;  // further ones: traps, a client, a heap ...
 };
 
 struct RunLimits {
@@ -36,8 +37,6 @@ class ProcessRunner : public Runner {
   ~ProcessRunner() override;
 
   unsigned workers() const override { return static_cast<unsigned>(workers_.size()); }
-  Result<void> begin(unsigned worker, const RunRequest& request) override;
-  Result<std::pair<unsigned, RunResult>> wait() override;
   const Site* trappedSite(std::uint64_t id) const override { return sites_.known(id); }
 
   // Further lines are tracked: only while no run lives.
@@ -45,6 +44,10 @@ class ProcessRunner : public Runner {
   void limit(const RunLimits& limits) { limits_ = limits; }
   // Where worker w lays its pools: for what is not a Runner's business, such as a debugger.
   std::filesystem::path folderOf(unsigned worker) const;
+
+ protected:
+  Result<void> begin(unsigned worker, const RunRequest& request) override;
+  Result<std::pair<unsigned, RunResult>> wait() override;
 
  private:
   struct Worker {

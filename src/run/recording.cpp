@@ -17,12 +17,12 @@
 #include <optional>
 #include <set>
 
+#include "binary/trapped_sites.h"
+#include "binary/uninstrumented.h"
 #include "events/trace.h"
 #include "events/trace_writer.h"
 #include "run/launch.h"
 #include "run/self_check.h"
-#include "binary/trapped_sites.h"
-#include "binary/uninstrumented.h"
 #include "runtime/drive.h"
 
 namespace fs = std::filesystem;
@@ -31,19 +31,14 @@ namespace blackout {
 
 namespace {
 
-std::string runtimeOptions(const RecordOptions& o, const std::string& trace, const fs::path& shadow,
-                           const std::vector<PoolPattern>& patterns) {
-  // The user's own words come first, ours after them.
-  const char* given = std::getenv("BLACKOUT_OPTIONS");
-  std::string words = given == nullptr ? "" : given;
-  if (o.loads) words += ":loads=1";
-  if (o.locks) words += ":locks=1";
-  if (o.stackDepth >= 0) words += fmt::format(":stack={}", o.stackDepth);
-  if (o.heap != 0) words += fmt::format(":heap={}", o.heap);
-  words += trapWord(o.trap);
-  words += optionWord("trace", trace) + optionWord("shadow", shadow.string());
-  for (const PoolPattern& p : patterns) words += optionWord(p.glob ? "glob" : "pm", p.text);
-  return words;
+RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, const fs::path& shadow,
+                              const std::vector<PoolPattern>& patterns) {
+  RuntimeOptions options;
+  if (o.loads) options.set("loads", 1);
+  if (o.locks) options.set("locks", 1);
+  if (o.stackDepth >= 0) options.set("stack", static_cast<std::uint64_t>(o.stackDepth));
+  if (o.heap != 0) options.set("heap", o.heap);
+  return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
 }
 
 volatile sig_atomic_t childPid = 0;
@@ -77,13 +72,6 @@ class Signals {
  private:
   struct sigaction old_[4]{};
 };
-
-std::vector<char*> argumentsOf(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  return argv;
-}
 
 // Memory that the tool shares with its children, or with the runtime by the file of the trace.
 class SharedPage {
@@ -151,40 +139,26 @@ struct Ran {
   blackout_drive drive{};
 };
 
-Result<Ran> run(const std::string& program, const RecordOptions& options, const std::string& tracePath,
-                const std::string& preload, const std::string& words) {
-  std::vector<char*> argv = argumentsOf(options.command);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return fail(fmt::format("no pipe: {}", std::strerror(errno)), ExitCode::Internal);
+Result<Ran> run(const Launcher& launcher, const RecordOptions& options, const std::string& tracePath,
+                const RuntimeOptions& runtimeOptions) {
   // Children that outlive the program come to us, so that the trace ends after the last of them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Signals signals;
-  Ran ran;
-  FixedAddresses fixed;
-  ran.randomised = !fixed.possible();
-  pid_t child = fork();
-  if (child == 0) {
+  auto launched = launcher.start(Role::Recording, runtimeOptions, [&] {
     signals.restore();
-    setEnvironment(preload, words);
-    execv(program.c_str(), argv.data());
-    int error = errno;
-    ssize_t ignored = write(report[1], &error, sizeof error);
-    (void)ignored;
-    _exit(127);
+    if (options.outputToStandardError) dup2(STDERR_FILENO, STDOUT_FILENO);
+  });
+  if (!launched) {
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    return tl::unexpected(launched.error());
   }
-  fixed.restore();
-  ::close(report[1]);
-  if (child < 0) {
-    ::close(report[0]);
-    return fail(fmt::format("no process can be made: {}", std::strerror(errno)), ExitCode::Internal);
-  }
+  pid_t child = launched->pid;
   childPid = child;
-  int error = 0;
-  ssize_t n = read(report[0], &error, sizeof error);
-  ::close(report[0]);
+  Ran ran;
+  ran.randomised = !launched->fixedAddresses;
   std::optional<Driver> driver;
   Result<void> driven;
-  if (!options.drive.empty() && n != sizeof error) {
+  if (!options.drive.empty()) {
     driven = driver.emplace(tracePath).start(child, options);
     if (!driven) kill(child, SIGKILL);
   }
@@ -196,7 +170,6 @@ Result<Ran> run(const std::string& program, const RecordOptions& options, const 
     if (ended < 0 && errno != EINTR) break;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0);
-  if (n == sizeof error) return fail(fmt::format("{}: can't be started: {}", program, std::strerror(error)));
   if (!driven) return tl::unexpected(driven.error());
   if (driver) {
     ran.drive = driver->result();
@@ -332,12 +305,9 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
 Result<Recording> record(const RecordOptions& options) {
   if (options.command.empty())
     return fail("no program: write it behind --, as in 'blackout check --pm pool.img -- ./program'");
-  auto program = findProgram(options.command[0]);
-  if (!program) return tl::unexpected(program.error());
-  auto loaded = checkLoadable(*program);
-  if (!loaded) return tl::unexpected(loaded.error());
-  auto preload = runtimePath();
-  if (!preload) return tl::unexpected(preload.error());
+  auto launcher = Launcher::find(options.command);
+  if (!launcher) return tl::unexpected(launcher.error());
+  const std::string& program = launcher->program();
   auto patterns = canonicalPatterns(options.pm);
   if (!patterns) return tl::unexpected(patterns.error());
   auto folder = PrivateFolder::make();
@@ -356,11 +326,11 @@ Result<Recording> record(const RecordOptions& options) {
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
-  auto ran = run(*program, options, recording.tracePath, *preload,
-                 runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  auto ran =
+      run(*launcher, options, recording.tracePath, runtimeOptions(options, recording.tracePath, shadow, *patterns));
   if (!ran) return tl::unexpected(ran.error());
   recording.waitStatus = ran->waitStatus;
-  if (auto ok = judgeDrive(options, *program, ran->drive, recording); !ok) return tl::unexpected(ok.error());
+  if (auto ok = judgeDrive(options, program, ran->drive, recording); !ok) return tl::unexpected(ok.error());
   if (ran->randomised)
     recording.notes.push_back(
         "address randomisation can't be switched off here, so volatile addresses differ from run to run");
@@ -381,7 +351,7 @@ Result<Recording> record(const RecordOptions& options) {
     return tl::unexpected(ok.error());
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(Error{trace.error().sentence, ExitCode::Internal});
-  if (auto ok = sawPm(*trace, options, *program, *loaded, recording); !ok) return tl::unexpected(ok.error());
+  if (auto ok = sawPm(*trace, options, program, launcher->loaded(), recording); !ok) return tl::unexpected(ok.error());
 
   explainBusError(*trace, recording);
   if (!unexplained.empty())

@@ -27,6 +27,7 @@ struct RecordOptions {
   // The client that talks to the program once it is ready, and ends it (runtime/drive.h); empty: it is no server.
   std::vector<std::string> drive;
   unsigned readySeconds = 10;
+  bool outputToStandardError = false;  // what the program prints, too: standard output is somebody else's
 };
 
 struct Recording {

@@ -109,16 +109,42 @@ struct RunResult {
   std::string tracePath;           // traced runs: the run's own trace, the runner's until the worker's next run
 };
 
-// Makes runs, several at a time: worker w of [0, workers()) has at most one.
+// Makes runs: one, or several at a time by a RunBatch, which has the runner to itself as long as it lives.
 class Runner {
  public:
   virtual ~Runner() = default;
   virtual unsigned workers() const = 0;
+  // One run. While a batch has the runner there is no asking for another.
+  Result<RunResult> run(const RunRequest& request);
+  // The place of a query's site in code without a site table; null: it has none that is known.
+  virtual const Site* trappedSite(std::uint64_t) const { return nullptr; }
+
+ protected:
+  friend class RunBatch;
+  // Worker w of [0, workers()) has at most one run.
   virtual Result<void> begin(unsigned worker, const RunRequest& request) = 0;
   // Waits for any run that was begun; the worker is idle then.
   virtual Result<std::pair<unsigned, RunResult>> wait() = 0;
-  // The place of a query's site in code without a site table; null: it has none that is known.
-  virtual const Site* trappedSite(std::uint64_t) const { return nullptr; }
+
+ private:
+  bool taken_ = false;
+};
+
+// A runner's workers in one hand. What is still under way at its end is waited for, so that the next user finds all of
+// them idle.
+class RunBatch {
+ public:
+  explicit RunBatch(Runner& runner);
+  ~RunBatch();
+  RunBatch(const RunBatch&) = delete;
+  RunBatch& operator=(const RunBatch&) = delete;
+
+  Result<void> begin(unsigned worker, const RunRequest& request);
+  Result<std::pair<unsigned, RunResult>> wait();
+
+ private:
+  Runner* runner_;
+  unsigned underWay_ = 0;
 };
 
 }  // namespace blackout

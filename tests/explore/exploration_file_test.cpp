@@ -38,8 +38,9 @@ class ExplorationFile : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   std::string loadError(Wanted setup = {}) {
+    setup.options.resume = path_.string();
     Explored e(program_.index(), recovery_, std::move(setup));
-    auto loaded = e.explorer->load(path_.string());
+    auto loaded = e.explore();
     return loaded ? "" : loaded.error().sentence;
   }
   void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
@@ -54,12 +55,12 @@ TEST_F(ExplorationFile, ComesBackAsItWas) {
     for (unsigned failures : {1U, 2U}) {
       Wanted setup;
       setup.options.tree = tree;
-      setup.options.failures = failures;
+      setup.options.crashesInARow = failures;
       Explored before(program_.index(), recovery_, setup);
       before.run();
       ASSERT_TRUE(before.explorer->save(path_.string()).has_value());
+      setup.options.resume = path_.string();
       Explored after(program_.index(), recovery_, setup);
-      ASSERT_TRUE(after.explorer->load(path_.string()).has_value());
       after.run();
       EXPECT_EQ(after.runner.runs(), 0U);
       EXPECT_EQ(after.explorer->summary().newRuns, 0U);
@@ -84,8 +85,9 @@ TEST_F(ExplorationFile, KeepsFlags) {
   before.run();
   EXPECT_TRUE(before.explorer->postRegions());
   ASSERT_TRUE(before.explorer->save(path_.string()).has_value());
-  Explored after(program_.index(), recovery_, {});
-  ASSERT_TRUE(after.explorer->load(path_.string()).has_value());
+  Wanted setup;
+  setup.options.resume = path_.string();
+  Explored after(program_.index(), recovery_, setup);
   after.run();
   EXPECT_EQ(after.runner.runs(), 0U);
   EXPECT_EQ(before.everything(), after.everything());
@@ -107,8 +109,8 @@ TEST_F(ExplorationFile, OtherPointsOfTheSameRecordingCanUseIt) {
   saved();
   Wanted setup;
   setup.points = PointsMode::All;
+  setup.options.resume = path_.string();
   Explored all(program_.index(), recovery_, setup);
-  ASSERT_TRUE(all.explorer->load(path_.string()).has_value());
   all.run();
   EXPECT_LT(all.runner.runs(), all.explorer->summary().runs);
 }
@@ -124,8 +126,10 @@ TEST_F(ExplorationFile, OfAnotherExplorationIsRefused) {
   EXPECT_NE(loadError(setup).find("another program"), std::string::npos);
   TinyProgram other;
   other.store(1, 0, 1);
-  Explored e(other.index(), recovery_, {});
-  EXPECT_FALSE(e.explorer->load(path_.string()).has_value());
+  setup = {};
+  setup.options.resume = path_.string();
+  Explored e(other.index(), recovery_, setup);
+  EXPECT_FALSE(e.explore().has_value());
 }
 
 TEST_F(ExplorationFile, WhatIsNoSavedExplorationIsRefused) {

@@ -18,11 +18,17 @@ Explored::Explored(const Index& index, const RecoveryProgram& program, Wanted ho
   strategy = std::move(*made);
   setup.options.strategy = strategy.get();
   setup.options.trackedGrew = [this] { return runner.grew(); };
-  explorer = std::make_unique<Explorer>(tracked, baseline, runner, setup.options);
+}
+
+Result<void> Explored::explore() {
+  auto explored = Explorer::explore(tracked, baseline, runner, setup.options);
+  if (!explored) return tl::unexpected(explored.error());
+  explorer = std::move(*explored);
+  return {};
 }
 
 void Explored::run() {
-  if (auto ok = explorer->explore(); !ok) throw std::runtime_error(ok.error().sentence);
+  if (auto ok = explore(); !ok) throw std::runtime_error(ok.error().sentence);
   if (!runner.complaints().empty()) throw std::runtime_error(runner.complaints().front());
 }
 

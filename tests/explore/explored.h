@@ -28,7 +28,9 @@ struct Wanted {
 struct Explored {
   Explored(const Index& index, const RecoveryProgram& program, Wanted setup);
 
-  // explore(), which must not fail.
+  // Explores; `explorer` is there afterwards, if it did not fail.
+  Result<void> explore();
+  // The same, which must not fail.
   void run();
 
   Wanted setup;

@@ -308,7 +308,7 @@ TEST(Strategies, ExhaustiveRefusesWhatIsTooMuch) {
   setup.strategy = "exhaustive";
   setup.strategyOptions.states = 2000;
   Counted e(p, {open(), load(0, 1, 2)}, setup);
-  auto explored = e.explorer->explore();
+  auto explored = e.explore();
   ASSERT_FALSE(explored.has_value());
   EXPECT_NE(explored.error().sentence.find("more than 2000 states"), std::string::npos);
   EXPECT_EQ(e.runner.runs(), 0U);
@@ -587,7 +587,7 @@ TEST(Determinism, WhatIsNotWatchedCantBeObserved) {
   Record p(3);
   Counted e(p, readingAll(3));
   e.runner.disturb = [](std::uint64_t, RunResult& r) { r.queries[1].mask = 1; };
-  auto explored = e.explorer->explore();
+  auto explored = e.explore();
   ASSERT_FALSE(explored.has_value());
   EXPECT_EQ(explored.error().exit, ExitCode::Internal);
 }
@@ -601,7 +601,7 @@ TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
   // Says what it finds, then writes to the line of b without a flush.
   std::vector<Instruction> recovery = {open(), load(0, 1, 2), print(), load(64, 2, 3), print(), store(65, 1, 1)};
   Wanted setup;
-  setup.options.failures = 2;
+  setup.options.crashesInARow = 2;
   Counted e(p, recovery, setup);
   e.go();
   // The sum over b's two bytes is 31 b + c: b and c are 00, 10 or 01, 11 once a recovery has written c.
@@ -621,7 +621,7 @@ TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
   std::vector<Instruction> recovery = {open(),   load(8, 1, 2), print(), skip(4),       store(8, 1, 1),
                                        flush(8), fence(),       leave(), load(0, 1, 3), print()};
   Wanted setup;
-  setup.options.failures = 2;
+  setup.options.crashesInARow = 2;
   Counted e(p, recovery, setup);
   e.go();
   // Once byte 8 is there, byte 0 of the same line may still be either.
@@ -636,7 +636,7 @@ TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
       open(),  {Does::Load, "", 128, 0, 64, 3, 2},   load(64, 1, 3),
       print(), {Does::Truncate, "", 64, 0, 0, 0, 0}, {Does::Truncate, "", 192, 0, 0, 0, 0}};
   Wanted setup;
-  setup.options.failures = 2;
+  setup.options.crashesInARow = 2;
   Counted e(p, recovery, setup);
   e.go();
   EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:a", "0:0:b"}));
@@ -654,7 +654,7 @@ TEST(SeveralFailures, AFileThatARecoveryMadeIsThereForTheNext) {
   Instruction make{Does::Create, "/other", 64, 0, 0, 0, 0};
   std::vector<Instruction> recovery = {look, load(0, 1, 2), print(), make, store(0, 1, 1)};
   Wanted setup;
-  setup.options.failures = 3;
+  setup.options.crashesInARow = 3;
   Counted e(p, recovery, setup);
   e.go();
   EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
@@ -667,7 +667,7 @@ TEST(SeveralFailures, FilesThatNoRunCanBeGivenAreCountedAsNotExplored) {
   TinyProgram p;
   p.store(1, 0, 1);
   Wanted setup;
-  setup.options.failures = 2;
+  setup.options.crashesInARow = 2;
   Counted e(p, {open(), load(0, 1, 2), store(8, 1, 1)}, setup);
   e.runner.disturb = [&](std::uint64_t, RunResult& r) {
     // The recovery made its pool longer before it stored.

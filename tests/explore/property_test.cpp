@@ -274,7 +274,7 @@ void workersDoNotMatter(const Genes& genes, const Genes& recoveryGenes, std::uin
   Wanted setup;
   setup.points = optionGene % 3 == 0 ? PointsMode::All : PointsMode::Enough;
   setup.options.tree = optionGene % 5 != 0;
-  setup.options.failures = optionGene % 7 == 0 ? 2 : 1;
+  setup.options.crashesInARow = optionGene % 7 == 0 ? 2 : 1;
   if (optionGene % 4 == 0) setup.options.budget = 3;
   if (optionGene % 11 == 0) setup.options.maxRuns = 1 + optionGene % 9;
   Explored one(c.index, c.recovery, setup);
@@ -303,7 +303,7 @@ void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, 
   Wanted setup;
   setup.workers = 1 + optionGene % 3;
   setup.options.tree = optionGene % 5 != 0;
-  setup.options.failures = optionGene % 7 == 0 ? 2 : 1;
+  setup.options.crashesInARow = optionGene % 7 == 0 ? 2 : 1;
   Explored whole(c.index, c.recovery, setup);
   whole.run();
   TemporaryFile file;
@@ -313,9 +313,9 @@ void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, 
   for (unsigned round = 0;; ++round) {
     RC_ASSERT(round < 1000U);
     setup.order = optionGene + round;
-    Explored part(c.index, c.recovery, setup);
-    if (!first) RC_ASSERT(part.explorer->load(file.path).has_value());
+    if (!first) setup.options.resume = file.path;
     first = false;
+    Explored part(c.index, c.recovery, setup);
     part.run();
     runs += part.runner.runs();
     const ExplorationSummary& m = part.explorer->summary();
@@ -339,7 +339,7 @@ void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, 
 void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
   Case c(genes, recoveryGenes, optionGene);
   Wanted setup;
-  setup.options.failures = 2;
+  setup.options.crashesInARow = 2;
   Explored lazy(c.index, c.recovery, setup);
   lazy.run();
   bool whole = lazy.explorer->summary().complete();
@@ -387,8 +387,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   RC_CLASSIFY(!whole, "files that can't be told");
 }
 
-// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery says; and
-// asking for that state finds the recovery.
+// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery
+// says; and asking for that state finds the recovery.
 class ImageMemory : public CrashedMemory {
  public:
   ImageMemory(const Image& image, const std::vector<std::uint32_t>& ops) : image_(image), ops_(ops) {}
@@ -417,7 +417,7 @@ class ImageMemory : public CrashedMemory {
 void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes, std::uint32_t optionGene) {
   Case c(genes, recoveryGenes, optionGene);
   Wanted setup;
-  setup.options.failures = 1 + optionGene % 3;
+  setup.options.crashesInARow = 1 + optionGene % 3;
   Explored e(c.index, c.recovery, setup);
   e.run();
   std::uint64_t runs = e.runner.runs();

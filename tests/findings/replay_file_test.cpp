@@ -26,7 +26,7 @@ ReplayFile sample() {
   f.at = 77;
   f.stepLimit = 1u << 30;
   f.seconds = 5;
-  f.words = ":pin=0";
+  f.runtimeOptions = ":pin=0";
   f.exitCodeCounts = true;
   f.expected.ending = Ending::Signalled;
   f.expected.code = 11;

@@ -424,8 +424,9 @@ TEST(CrossFailure, RacedReadsAreThoseOfBruteForce) {
       for (std::size_t i = 0; i < reads.size(); ++i) m.load(reads[i], 8, 1000 + i);
       return exited();
     });
-    Explorer explorer(tracked, baseline, runner, {});
-    RC_ASSERT(explorer.explore().has_value());
+    auto explored = Explorer::explore(tracked, baseline, runner, {});
+    RC_ASSERT(explored.has_value());
+    const Explorer& explorer = **explored;
     std::set<std::pair<std::uint64_t, SpaceNo>> found;  // site, first space
     for (const RacedRead& r : explorer.summary().races) found.emplace(r.site, r.space);
 

@@ -88,7 +88,7 @@ Report sampleReport(const std::string& folder) {
   ExploredCrashes& e = r.exploration.emplace();
   e.strategy = "sample";
   e.command = {"./list", "--fsck"};
-  e.failures = 2;
+  e.crashesInARow = 2;
   e.points = 42;
   e.completePoints = 41;
   e.runs = 1234;

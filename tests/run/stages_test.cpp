@@ -42,8 +42,9 @@ Restarts restartsOf(const std::string& mode, unsigned workers) {
   program.patterns = {{pool.string(), false}};
   auto runner = ProcessRunner::start(program, baseline, workers, {});
   if (!runner) throw std::runtime_error(runner.error().sentence);
-  Explorer explorer(tracked, baseline, **runner, {});
-  if (auto ok = explorer.explore(); !ok) throw std::runtime_error(ok.error().sentence);
+  auto explored = Explorer::explore(tracked, baseline, **runner, {});
+  if (!explored) throw std::runtime_error(explored.error().sentence);
+  const Explorer& explorer = **explored;
   Restarts out;
   out.regions = explorer.postRegions();
   out.notes = explorer.summary().notes;

@@ -167,6 +167,7 @@ TEST(EhFrame, AgreesWithLlvm) {
     for (std::size_t i = 0; i < ours.size(); ++i) {
       ASSERT_EQ(ours[i].begin - m.base, fdes[i]->getInitialLocation());
       ASSERT_EQ(ours[i].end - ours[i].begin, fdes[i]->getAddressRange());
+      if (ours[i].begin == ours[i].end) continue;  // a function of which nothing is left is nowhere
       FrameEntry entry;
       ASSERT_TRUE(findEntry(m.table, ours[i].begin, entry));
       ASSERT_TRUE(findEntry(m.table, ours[i].end - 1, entry));

@@ -1,0 +1,127 @@
+#include "check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "binary/symbolizer.h"
+#include "binary/uninstrumented.h"
+#include "detect/trusted.h"
+#include "findings/ending.h"
+#include "findings/numbers.h"
+#include "findings/run_summary.h"
+#include "model/cursor.h"
+#include "report/finding_files.h"
+#include "report/places.h"
+
+namespace blackout {
+
+namespace {
+
+// What a trusted library does with its own data is not told; that it was not told is.
+void leaveOutTrusted(Report& report, const Trusted& trusted) {
+  std::size_t inside = std::erase_if(
+      report.findings, [&](const Finding& f) { return !f.places.empty() && trusted.insideAt(f.places.front().where); });
+  if (inside != 0)
+    report.notes.push_back(
+        fmt::format("{} inside trusted code {} left out.", counted(inside, "finding"), inside == 1 ? "was" : "were"));
+  report.trusted = trusted.objects();
+}
+
+// What the recorded run says by itself.
+Report judgeTrace(const Index& index, const Recording& recording, const CheckOptions& options, const Trusted* trusted) {
+  const Trace& trace = index.trace();
+  Report report;
+  report.notes = recording.notes;
+  report.trapped =
+      std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
+  report.incomplete = recording.incomplete;
+  bool blind = !recording.unseenReason.empty();
+  if (blind) report.incomplete.push_back(recording.unseenReason);
+  summarise(trace, report);
+  tellEnding(report);
+  std::vector<EventNo> points = index.points(PointsMode::Enough);
+  report.run.model = describe(options.model);
+  report.run.lines = index.lineCount();
+  report.run.points = points.size();
+  report.run.log10States = log10StatesOverPoints(index, points);
+
+  DetectOptions detectors = options.detect;
+  detectors.blind = blind;
+  report.findings = detect(index, detectors);
+  report.detectors = detectorNames(detectors, options.crash && !blind);
+  if (trusted != nullptr) leaveOutTrusted(report, *trusted);
+  return report;
+}
+
+// Pulls the plug, and adds what comes of it to the report.
+Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const CrashOptions& options, Report& report) {
+  SymbolizedStacks stacks;
+  auto crash = checkCrashes(index, options, stacks);
+  if (!crash && crash.error().exit == ExitCode::Usage) return tl::unexpected(crash.error());
+  if (!crash) {
+    // What the recorded run said by itself is still worth reading.
+    report.incomplete.push_back(fmt::format("Crashes could not be explored: {}.", crash.error().sentence));
+    return std::vector<ReplayableFinding>();
+  }
+  report.exploration = std::move(crash->exploration);
+  report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
+  report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());
+  for (const ReplayableFinding& f : crash->findings) report.findings.push_back(f.finding);
+  return std::move(crash->findings);
+}
+
+Result<Report> judgeRecording(const Recording& recording, const CheckOptions& options) {
+  auto trace = Trace::open(recording.tracePath);
+  if (!trace) return tl::unexpected(trace.error());
+  auto index = Index::build(*trace, options.model);
+  if (!index) return tl::unexpected(index.error());
+  std::optional<Trusted> trusted;
+  if (!options.trust.empty()) {
+    auto chosen = Trusted::of(*trace, options.trust);
+    if (!chosen) return tl::unexpected(chosen.error());
+    trusted = std::move(*chosen);
+  }
+  Report report = judgeTrace(*index, recording, options, trusted ? &*trusted : nullptr);
+  std::vector<ReplayableFinding> replayable;
+  if (options.crash && !recording.unseenReason.empty()) {
+    report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
+  } else if (options.crash) {
+    CrashOptions crash = *options.crash;
+    crash.recordedStatus = report.run.waitStatus.value_or(0);
+    crash.detect = options.detect;
+    if (trusted) crash.points.trusted = &*trusted;
+    // The runtime kept there what other files were like.
+    if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
+    if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
+    auto shown = exploreCrashes(*index, crash, report);
+    if (!shown) return tl::unexpected(shown.error());
+    replayable = std::move(*shown);
+  }
+  resolvePlaces(report, *trace);
+  applySuppressions(report, options.suppressions);
+  applyOnly(report, options.only);
+  sortFindings(report.findings);
+  if (options.readySuppressions) report.readySuppressions = suppressionsFor(report.findings);
+  if (auto ok = saveReplays(report, replayable, options.findings); !ok) return tl::unexpected(ok.error());
+  report.command = options.record.command;
+  return report;
+}
+
+}  // namespace
+
+Result<Report> check(const CheckOptions& options) {
+  if (!options.record.command.empty()) {
+    auto recording = record(options.record);
+    if (!recording) return tl::unexpected(recording.error());
+    return judgeRecording(*recording, options);
+  }
+  auto trace = Trace::open(options.trace);
+  if (!trace) return tl::unexpected(trace.error());
+  Recording recording;
+  recording.tracePath = options.trace;
+  recording.unseenReason = unseenReason(*trace);
+  return judgeRecording(recording, options);
+}
+
+}  // namespace blackout

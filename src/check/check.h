@@ -1,0 +1,32 @@
+// The whole check as one call: record a program (or take a trace), judge the trace, pull the plug, give places,
+// suppress, sort, and write the replay files. What the command line decides comes in as options, what is to be said
+// goes out as a Report; nothing is printed here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "findings/only.h"
+#include "findings/suppressions.h"
+#include "judge/crash_check.h"
+#include "run/recording.h"
+
+namespace blackout {
+
+struct CheckOptions {
+  RecordOptions record;  // `command` empty: nothing is run, `trace` is judged
+  std::string trace;     // of a run that is over
+  ModelOptions model;
+  DetectOptions detect;
+  std::vector<std::string> trust;     // objects whose own crash consistency is taken for granted
+  std::optional<CrashOptions> crash;  // none: crashes are not explored
+  OnlyFilter only;
+  Suppressions suppressions;
+  bool readySuppressions = false;  // the report is to have the lines that would hide its findings
+  std::string findings;            // folder for the findings' replay files
+};
+
+Result<Report> check(const CheckOptions& options);
+
+}  // namespace blackout

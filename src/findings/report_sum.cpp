@@ -1,0 +1,127 @@
+// Reports of several recordings of one program become one.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "findings/report.h"
+
+namespace blackout {
+
+namespace {
+
+template <class T>
+void unite(std::vector<T>& into, const std::vector<T>& more) {
+  for (const T& one : more)
+    if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
+}
+
+// What another recording showed of the same cause. The worse of the two is told, with the other one's counts.
+void join(Finding& into, Finding more) {
+  if (more.severity < into.severity) std::swap(into, more);
+  into.counts.times += more.counts.times;
+  into.counts.of += more.counts.of;
+  if (into.cost && more.cost) {
+    into.cost->amount += more.cost->amount;
+    into.cost->of += more.cost->of;
+  }
+  for (const AffectedBytes& example : more.examples)
+    if (into.examples.size() < kMaxExamples) unite(into.examples, {example});
+  if (into.shownBy && more.shownBy) {
+    into.shownBy->states += more.shownBy->states;
+    into.shownBy->points += more.shownBy->points;
+  }
+}
+
+void addRun(RunSummary& into, const RunSummary& more) {
+  into.events += more.events;
+  into.stores += more.stores;
+  into.loads += more.loads;
+  into.flushes += more.flushes;
+  into.fences += more.fences;
+  into.operations += more.operations;
+  into.threads = std::max(into.threads, more.threads);
+  into.lines += more.lines;
+  into.points += more.points;
+  if (into.log10States && more.log10States) {
+    double high = std::max(*into.log10States, *more.log10States), low = std::min(*into.log10States, *more.log10States);
+    into.log10States = high + std::log10(1 + std::pow(10, low - high));
+  } else {
+    into.log10States.reset();
+  }
+  if (into.model.empty()) into.model = more.model;
+  // One that failed is what a reader wants to know of.
+  if (!into.waitStatus || *into.waitStatus == 0) into.waitStatus = more.waitStatus;
+}
+
+void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
+  into.crashesInARow = std::max(into.crashesInARow, more.crashesInARow);
+  into.points += more.points;
+  into.completePoints += more.completePoints;
+  into.runs += more.runs;
+  into.states += more.states;
+  into.failing += more.failing;
+  into.races += more.races;
+  into.benignRaces += more.benignRaces;
+  unite(into.assumptions, more.assumptions);
+  unite(into.notExplored, more.notExplored);
+  std::map<std::string, std::size_t> known;
+  for (const LoadSources& l : into.loads) known.emplace(l.load, known.size());
+  for (const LoadSources& l : more.loads) {
+    auto [at, isNew] = known.emplace(l.load, into.loads.size());
+    if (isNew) {
+      into.loads.push_back(l);
+      continue;
+    }
+    LoadSources& same = into.loads[at->second];
+    unite(same.stores, l.stores);
+    std::sort(same.stores.begin(), same.stores.end());
+    same.states += l.states;
+  }
+}
+
+}  // namespace
+
+Report& operator+=(Report& into, const Report& more) {
+  if (into == Report()) return into = more;
+  std::map<std::uint64_t, std::size_t> known;
+  for (std::size_t i = 0; i < into.findings.size(); ++i) known.emplace(fingerprint(into.findings[i]), i);
+  for (const Finding& f : more.findings) {
+    auto [at, isNew] = known.emplace(fingerprint(f), into.findings.size());
+    if (isNew)
+      into.findings.push_back(f);
+    else
+      join(into.findings[at->second], f);
+  }
+  sortFindings(into.findings);
+  for (const PoolSummary& pool : more.pools)
+    if (std::none_of(into.pools.begin(), into.pools.end(), [&](const auto& p) { return p.path == pool.path; }))
+      into.pools.push_back(pool);
+  // A detector that one recording could not be judged by has not judged the sum.
+  std::erase_if(into.detectors, [&](const std::string& name) {
+    return std::find(more.detectors.begin(), more.detectors.end(), name) == more.detectors.end();
+  });
+  unite(into.notes, more.notes);
+  unite(into.incomplete, more.incomplete);
+  into.hiddenByOnly += more.hiddenByOnly;
+  for (const SuppressionUse& use : more.suppressions) {
+    auto same = std::find_if(into.suppressions.begin(), into.suppressions.end(),
+                             [&](const SuppressionUse& s) { return s.file == use.file && s.line == use.line; });
+    if (same == into.suppressions.end())
+      into.suppressions.push_back(use);
+    else
+      same->findings += use.findings;
+  }
+  unite(into.readySuppressions, more.readySuppressions);
+  unite(into.trusted, more.trusted);
+  into.trapped |= more.trapped;
+  addRun(into.run, more.run);
+  // What was explored of one recording only was not explored of the sum.
+  if (into.exploration && more.exploration)
+    addExploration(*into.exploration, *more.exploration);
+  else if (into.exploration.has_value() != more.exploration.has_value())
+    into.incomplete.emplace_back("Crashes were explored of some of the recordings only.");
+  if (!into.exploration) into.exploration = more.exploration;
+  return into;
+}
+
+}  // namespace blackout

@@ -1,0 +1,38 @@
+#include "run/run.h"
+
+#include <cassert>
+
+namespace blackout {
+
+Result<RunResult> Runner::run(const RunRequest& request) {
+  RunBatch batch(*this);
+  if (auto ok = batch.begin(0, request); !ok) return tl::unexpected(ok.error());
+  auto ended = batch.wait();
+  if (!ended) return tl::unexpected(ended.error());
+  return std::move(ended->second);
+}
+
+RunBatch::RunBatch(Runner& runner) : runner_(&runner) {
+  assert(!runner.taken_);
+  runner.taken_ = true;
+}
+
+RunBatch::~RunBatch() {
+  while (underWay_ != 0)
+    if (!wait()) break;
+  runner_->taken_ = false;
+}
+
+Result<void> RunBatch::begin(unsigned worker, const RunRequest& request) {
+  auto ok = runner_->begin(worker, request);
+  if (ok) ++underWay_;
+  return ok;
+}
+
+Result<std::pair<unsigned, RunResult>> RunBatch::wait() {
+  auto ended = runner_->wait();
+  if (ended) --underWay_;
+  return ended;
+}
+
+}  // namespace blackout
