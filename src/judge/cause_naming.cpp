@@ -119,7 +119,7 @@ class Naming {
       }
       return {};
     }
-    // Nothing that it read was stored later: a crash before the lost store recoveries the same, with nothing lost. If
+    // Nothing that it read was stored later: a crash before the lost store leaves the same, with nothing lost. If
     // such a crash fails at the point before this one, that is the update which is cut in two.
     if (cause_.space > 0 && probe_.sameRun(cause_.space - 1, cause_.space) && whole_.contains(cause_.space - 1)) {
       cause_.first.reset();

@@ -395,7 +395,7 @@ class FindingBuilder {
       finding_.evidence.push_back(fmt::format("Its line is flushed{} only later.", at));
   }
 
-  // SEMANTICS.md: whether locked instructions complete flushes is disputed, so a finding says if it hangs on that.
+  // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on that.
   void rmwFences() {
     const Index& index = indexOf(*cause_.first);
     if (index.options().rmwFences) return;

@@ -57,7 +57,7 @@ std::vector<std::string> caveatsOf(const Report& report) {
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
   sentences.emplace_back(
       "One run was judged: code that it did not reach, and other interleavings of its threads, were not looked at.");
-  // SEMANTICS.md: the unit of write-back is an assumption, and hardware promises less.
+  // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
   sentences.emplace_back(
       "A line of 64 bytes is taken to reach memory whole when the power fails; hardware promises 8 bytes.");
   if (model.find("tso=on") == std::string::npos)
