@@ -54,7 +54,7 @@ BLACKOUT_ANNOTATION(void blackout_pm_unregister(void* addr), (void)addr;)
  * this one, such as the key, and is shown. An operation promises that what it did is durable when it ends,
  * so that each store inside it that isn't is reported there, not at the exit of the program.
  * After a crash inside it a restart that prints what it finds must print what it would have printed after a crash
- * before the operation or behind it: all of it, or nothing. (Recovery may print lines of its own besides.) So don't mark
+ * before the operation or after it: all of it, or nothing. (Recovery may print lines of its own besides.) So don't mark
  * as one operation what may be done in part; mark its parts.
  * Operations of one thread nest, and the innermost is what is judged; every begin needs its end. Don't mark operations
  * whose durability comes later (buffered inserts, epochs): mark the call that makes them durable instead. */
@@ -98,7 +98,7 @@ BLACKOUT_ANNOTATION(void blackout_complete(int condition, int stage), (void)cond
 /* No crash comes between these two, in no thread. Regions nest.
  *
  * For code that is known to be right, or whose crashes are of no interest. It hides real bugs. What was stored inside
- * can still be lost by a crash behind the region. */
+ * can still be lost by a crash after the region. */
 BLACKOUT_ANNOTATION(void blackout_skip_failures_begin(int condition), (void)condition;)
 BLACKOUT_ANNOTATION(void blackout_skip_failures_end(int condition), (void)condition;)
 

@@ -274,7 +274,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   if (recorded) {
     if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
-    return fail("--from-trace judges a run that is over; leave out the program behind --");
+    return fail("--from-trace judges a run that is over; leave out the program after --");
   } else if (!options.record.drive.empty()) {
     return fail(
         "--from-trace judges a run that is over; leave out --drive, or name a client of restarts: --recover-drive");
@@ -326,8 +326,7 @@ const Register registered({
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
         "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster "
-        "and "
-        "better known. It works on private copies of its pools. It is run once; then, for every point at which a power "
+        "to check, and more can be said about it. It works on private copies of its pools. It is run once; then, for every point at which a power "
         "failure matters and everything that it may leave behind, it is "
         "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
         "another code "
@@ -356,7 +355,7 @@ const Register registered({
       app.add_flag("--print-suppressions", o->printSuppressions,
                    "end the report with the lines for --suppressions that would hide its findings");
       app.add_option("--trust", o->trust,
-                     "take this shared library for right (its file name, the end of its path, or with * and ?): no "
+                     "assume that this shared library is right (its file name, the end of its path, or with * and ?): no "
                      "crash inside a call into it, one before it if it orders anything, and no findings about what it "
                      "does, nor about what it calls back; may be given more than once")
           ->type_name("OBJECT")

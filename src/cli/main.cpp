@@ -78,7 +78,7 @@ int runSubcommand(const Subcommand& subcommand, std::vector<std::string> words) 
   }
   bool takesProgram = subcommand.synopsis.find("-- PROGRAM") != std::string::npos;
   if (program.given && !takesProgram)
-    return usage(who, fmt::format("takes no program behind --; see '{} --help'", who));
+    return usage(who, fmt::format("takes no program after --; see '{} --help'", who));
 
   Declared declared = declare(subcommand);
   try {

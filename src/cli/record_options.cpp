@@ -48,8 +48,8 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
            options.drive = std::move(*words);
          },
          "the program is a server: this command talks to it once it is ready (it listens on a socket, or sleeps for "
-         "0.1 s waiting for input, or for 1 s if it looks for that now and then), and when it has ended the server "
-         "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end by that is killed after "
+         "0.1 s waiting for input, or for 1 s if it polls for that), and when it has ended the server "
+         "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end on that is killed after "
          "5 s")
       ->type_name("COMMAND");
   app.add_option("--ready", options.readySeconds, "seconds that the server may take to be ready for --drive; 10")
@@ -68,7 +68,7 @@ Result<void> takeClient(std::vector<std::string>& command, const std::string& op
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand) {
   if (!program.given || program.words.empty())
     return fail(
-        fmt::format("no program to run; put it behind --: blackout {} --pm POOL -- ./program args", subcommand));
+        fmt::format("no program to run; put it after --: blackout {} --pm POOL -- ./program args", subcommand));
   options.command = program.words;
   return takeClient(options.drive, "--drive");
 }

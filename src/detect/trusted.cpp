@@ -169,7 +169,7 @@ Result<void> Trusted::choose(const std::vector<std::string>& patterns) {
             fmt::format("--trust {}: {} is the program itself, which is what is checked; name a library that it uses",
                         pattern, baseName(path)));
       if (isUnderEverything(path))
-        return fail(fmt::format("--trust {}: {} is below everything that the program does; name another library",
+        return fail(fmt::format("--trust {}: {} is underneath everything that the program does; name another library",
                                 pattern, baseName(path)));
       if (!isListed(objects_, path)) objects_.push_back(path);
     }
@@ -189,7 +189,7 @@ Result<void> Trusted::readSites() {
     bool trusted = isListed(objects_, path);
     auto sites = readSiteTable(path);
     if (!sites && trusted)
-      return fail(fmt::format("--trust {}: which code is in it can't be told: {}", path, sites.error().sentence));
+      return fail(fmt::format("--trust {}: can't determine which code is in it: {}", path, sites.error().sentence));
     if (!sites) continue;
     if (trusted)
       for (const Site& site : *sites) sites_.insert(site.id);

@@ -117,7 +117,7 @@ Result<void> Suppressions::parse(std::string_view text, const std::string& file)
       s.bugClass = *bugClass;
     }
     if (pattern.empty())
-      return wrong(fmt::format("{} has no pattern; put a function, a source file or an object behind the colon, or *",
+      return wrong(fmt::format("{} has no pattern; put a function, a source file or an object after the colon, or *",
                                quoted(line)));
     rows_.push_back(std::move(s));
   }

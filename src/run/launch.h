@@ -15,7 +15,7 @@ enum class Trap : unsigned { Never = 0, Always = 1, IfNeeded = 2 };
 // libblackout.so of this installation.
 Result<std::string> runtimePath();
 // The file that a command's first word names, as the shell would find it. `where` says where the user wrote it.
-Result<std::string> findProgram(const std::string& name, const std::string& where = "behind --");
+Result<std::string> findProgram(const std::string& name, const std::string& where = "after --");
 
 // What is loaded to run a file: itself, or the interpreter of a script.
 struct Loaded {
