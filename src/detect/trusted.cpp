@@ -51,20 +51,24 @@ bool mayOrder(const Event& e) {
     case EventGroup::Sync:
     case EventGroup::File:
       return true;
-    default:
-      break;
-  }
-  switch (kindOf(e)) {
-    case EventKind::Rmw:
-    case EventKind::Clflush:
-    case EventKind::OpBegin:
-    case EventKind::RoiEnd:
-    case EventKind::SkipPointsBegin:
-    case EventKind::Complete:
-      return true;
-    default:
+    case EventGroup::Store:
+      return kindOf(e) == EventKind::Rmw;
+    case EventGroup::Flush:
+      return kindOf(e) == EventKind::Clflush;
+    case EventGroup::Mark:
+      return kindOf(e) == EventKind::OpBegin || kindOf(e) == EventKind::RoiEnd ||
+             kindOf(e) == EventKind::SkipPointsBegin || kindOf(e) == EventKind::Complete;
+    case EventGroup::None:
+    case EventGroup::Outside:
+    case EventGroup::Load:
+    case EventGroup::Map:
+    case EventGroup::Thread:
+    case EventGroup::Control:
+    case EventGroup::Table:
+    case EventGroup::Trouble:
       return false;
   }
+  return false;
 }
 
 // The call that a thread is in. Events without a place may belong to it or come after it: that is known when the
