@@ -61,7 +61,7 @@ std::string explainExtra(const Declared& declared, const Subcommand& subcommand,
                          : fmt::format("unknown option {}; did you mean {}?", name, guess);
   }
   if (subcommand.synopsis.find("-- PROGRAM") != std::string::npos)
-    return fmt::format("'{}' is no option; put -- before the program: blackout {} ... -- {}", extra, subcommand.name,
+    return fmt::format("'{}' is not an option; put -- before the program: blackout {} ... -- {}", extra, subcommand.name,
                        extra);
   return fmt::format("unexpected argument '{}'; see 'blackout help {}'", extra, subcommand.name);
 }

@@ -76,7 +76,7 @@ void keep(const Found& f) {
     syscall(SYS_linkat, AT_FDCWD, part, AT_FDCWD, to, 0);
   } else if (errno == EFBIG) {
     if (syscall(SYS_symlinkat, kTooLarge, AT_FDCWD, to) == 0)
-      say("a file of more than 64 MiB that is no pool was changed; restarts will see it as this run left it:",
+      say("a file of more than 64 MiB that is not a pool was changed; restarts will see it as this run left it:",
           f.canonical);
   } else {
     say("what a file was like before can't be kept; restarts will see it as this run left it:", f.canonical);
@@ -133,7 +133,7 @@ void takeUp(Found& f, bool content, char* own) {
       if (!content && syscall(SYS_newfstatat, AT_FDCWD, from, &st, 0) == 0)
         syscall(SYS_mknod, own, S_IFREG | (st.st_mode & 0777), 0);
       else if (!copyFile(AT_FDCWD, from, AT_FDCWD, own, kMaxCopy))
-        broken(errno == EFBIG ? "it changes a file of more than 64 MiB that is no pool" : "a file can't be copied",
+        broken(errno == EFBIG ? "it changes a file of more than 64 MiB that is not a pool" : "a file can't be copied",
                f.canonical);
       return;
     }

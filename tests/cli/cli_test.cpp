@@ -158,7 +158,7 @@ TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
   expectRefused("check --checker a --pm 'p*' -- /bin/true", 2, "--pm must name one file");
   expectRefused("check --recover-stdin none" + program, 2, "can't be read");
   expectRefused("check --resume none" + program, 2, "no such file");
-  expectRefused("check --findings /dev/null" + program, 2, "it is no folder");
+  expectRefused("check --findings /dev/null" + program, 2, "it is not a folder");
   expectRefused("check --failures 0" + program, 2, "see 'blackout help check'");
 }
 
@@ -177,7 +177,7 @@ TEST_F(Cli, SuppressionsAreCheckedBeforeTheRun) {
       "--suppressions kind:3: no finding is called 'no-such-kind'; it is one of: race, semantic, performance, ");
   expectRefused("check --suppressions pattern" + program, 2, "pattern:1: 'race:' has no pattern");
   expectRefused("check --suppressions colon" + program, 2, "colon:1: 'race' has no colon");
-  expectRefused("check --suppressions binary" + program, 2, "binary:1: it is no text");
+  expectRefused("check --suppressions binary" + program, 2, "binary:1: it is not a text file");
   expectRefused("check --suppressions large" + program, 2, "large: it is larger than");
   EXPECT_FALSE(fs::exists(folder_ / "ran"));
 }
