@@ -326,8 +326,8 @@ const Register registered({
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
         "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster "
-        "to check, and more can be said about it. It works on private copies of its pools. It is run once; then, for every point at which a power "
-        "failure matters and everything that it may leave behind, it is "
+        "to check, and more can be said about it. It works on private copies of its pools. It is run once; then, for "
+        "every point at which a power failure matters and everything that it may leave behind, it is "
         "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
         "another code "
         "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. "
@@ -355,7 +355,7 @@ const Register registered({
       app.add_flag("--print-suppressions", o->printSuppressions,
                    "end the report with the lines for --suppressions that would hide its findings");
       app.add_option("--trust", o->trust,
-                     "assume that this shared library is right (its file name, the end of its path, or with * and ?): no "
+                     "assume that this library is right (its file name, the end of its path, or with * and ?): no "
                      "crash inside a call into it, one before it if it orders anything, and no findings about what it "
                      "does, nor about what it calls back; may be given more than once")
           ->type_name("OBJECT")

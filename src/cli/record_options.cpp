@@ -67,8 +67,7 @@ Result<void> takeClient(std::vector<std::string>& command, const std::string& op
 
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand) {
   if (!program.given || program.words.empty())
-    return fail(
-        fmt::format("no program to run; put it after --: blackout {} --pm POOL -- ./program args", subcommand));
+    return fail(fmt::format("no program to run; put it after --: blackout {} --pm POOL -- ./program args", subcommand));
   options.command = program.words;
   return takeClient(options.drive, "--drive");
 }

@@ -234,9 +234,9 @@ void Trusted::readWheres() {
   }
 }
 
-// The points that are enough (docs/semantics.md) rest on one another: where nothing was stored since the last one, a later
-// moment shows no state that it has not shown. When one moves to before its call, this no longer holds behind the call:
-// what the caller left open, together with what the call made durable, must be seen there. So the first event
+// The points that are enough (docs/semantics.md) rest on one another: where nothing was stored since the last one, a
+// later moment shows no state that it has not shown. When one moves to before its call, this no longer holds behind the
+// call: what the caller left open, together with what the call made durable, must be seen there. So the first event
 // that may order anything behind a call is a point too, or the first event of the next call, or the end.
 std::vector<EventNo> Trusted::thin(const std::vector<EventNo>& points) const {
   const Trace& trace = *trace_;

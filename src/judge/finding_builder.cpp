@@ -331,7 +331,8 @@ class FindingBuilder {
     bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
     std::string name = expected->operation.empty() ? "the operation" : "\"" + expected->operation + "\"";
     finding_.evidence.push_back(fmt::format(
-        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.", quoted(run_.outcome),
+        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.",
+        quoted(run_.outcome),
         operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
         quoted(context_.explorer.outcome(expected->before)), operation ? "after " + name : "with all of it durable",
         quoted(context_.explorer.outcome(expected->after))));
@@ -342,7 +343,8 @@ class FindingBuilder {
     auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
     if (isLost() && cause_.kind != FindingKind::NotAtomic) {
       readValue();
-      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_, race_ ? "answer this way" : "fail this way"));
+      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_,
+                      race_ ? "answer this way" : "fail this way"));
       flushes();
       rmwFences();
     }
@@ -395,7 +397,8 @@ class FindingBuilder {
       finding_.evidence.push_back(fmt::format("Its line is flushed{} only later.", at));
   }
 
-  // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on that.
+  // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on
+  // that.
   void rmwFences() {
     const Index& index = indexOf(*cause_.first);
     if (index.options().rmwFences) return;

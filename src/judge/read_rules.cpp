@@ -138,9 +138,9 @@ class ReadRules {
       }
     f.verdict = verdict(b, written, commit, before, read);
     if (crash != 0)
-      f.evidence.push_back(fmt::format("This happens if the power fails after ({}) (event {}), among others: at {}, in {}.",
-                                       crash, explorer_.space(b.space).at, counted(group.points.size(), "point"),
-                                       counted(group.states, "crash state")));
+      f.evidence.push_back(fmt::format(
+          "This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", crash,
+          explorer_.space(b.space).at, counted(group.points.size(), "point"), counted(group.states, "crash state")));
     if (b.inferred()) f.evidence.push_back(fmt::format("The restart trusts it because of that: {}.", b.because));
     if (b.allocated) f.evidence.emplace_back("With other bytes in that place the restart says something else.");
     f.crashState = out.state;
@@ -159,8 +159,9 @@ class ReadRules {
           reads, written, before, commit);
     if (commit == 0)
       return fmt::format("{} what was written at ({}), though nothing had been committed by then.", reads, written);
-    return fmt::format("{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).",
-                       reads, written, commit);
+    return fmt::format(
+        "{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).", reads,
+        written, commit);
   }
 
   static constexpr unsigned kTries = 8;  // crash states in which other bytes are tried

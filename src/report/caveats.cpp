@@ -70,8 +70,8 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "it prints: wrong data that it neither notices nor prints is not found.");
     if (!report.trapped)
       sentences.emplace_back(
-          "Reads inside libraries that are not instrumented (atoi, sscanf, members of std::string) are not seen, so states "
-          "that differ only in what these read count as one; --trap always sees them.");
+          "Reads inside libraries that are not instrumented (atoi, sscanf, members of std::string) are not seen, so "
+          "states that differ only in what these read count as one; --trap always sees them.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
       sentences.emplace_back(

@@ -41,8 +41,8 @@ std::string suppressionText(const SuppressionUse& s) {
 std::string crashText(const CrashState& state) {
   std::string text;
   for (const CrashLevel& level : state)
-    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in the restart ", level.at,
-                        counted(level.persisted.size(), "line"));
+    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in the restart ",
+                        level.at, counted(level.persisted.size(), "line"));
   return text;
 }
 

@@ -113,7 +113,8 @@ TEST(CrossFailure, AnOperationSaysWhatIsRight) {
   // No code to analyse, so nobody knows which reads are tests, and an answer shows nothing.
   EXPECT_EQ(c.findings.front().finding.severity, Severity::Suspected);
   EXPECT_EQ(c.findings.front().finding.operation, "move");
-  EXPECT_TRUE(says(c.findings.front().finding, "before \"move\" it prints \"0 0\", if it fails after \"move\" it prints \"1 1\""));
+  EXPECT_TRUE(says(c.findings.front().finding,
+                   "before \"move\" it prints \"0 0\", if it fails after \"move\" it prints \"1 1\""));
 }
 
 TEST(CrossFailure, ATransactionIsAnOperation) {
