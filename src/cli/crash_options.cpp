@@ -97,7 +97,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "
-                 "unless --recover or --checker names another program. It fails if it exits with another code than 0, "
+                 "unless --recover or --checker names another program. It fails if it exits with a code other than 0, "
                  "sees files and network as the restart does, and what it changes is gone afterwards")
       ->type_name("COMMAND");
   app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
