@@ -327,15 +327,13 @@ const Register registered({
     .details =
         "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster "
         "to check, and more can be said about it. It works on private copies of its pools. It is run once; then, for "
-        "every point at which a power failure matters and everything that it may leave behind, it is "
-        "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
-        "a code other than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout "
-        "replay'. "
-        "Other "
+        "every point at which a power failure matters and everything that it may leave behind, it is started again, "
+        "as if the machine had just come back. A restart that crashes, aborts, hangs, exits with a code other than 0, "
+        "violates a blackout_expect() or triggers a sanitizer is a finding, with a file for 'blackout replay'. Other "
         "files are as they were before the run, and what a restart writes is gone afterwards.\n\n"
         "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
-        "at "
-        "or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
+        "at or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal "
+        "error.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       declareRecordOptions(app, o->record);

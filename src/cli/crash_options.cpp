@@ -93,7 +93,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
          "if the pool is consistent (as for pmreorder)")
       ->type_name("COMMAND");
-  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
+  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; empty by default")
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "

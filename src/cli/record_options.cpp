@@ -37,7 +37,7 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "always; never")
       ->type_name("WHEN");
   app.add_option("--keep-pool", options.keepPool,
-                 "keep what the program made of its pools: a file, or a folder for several; your own pools are never "
+                 "keep the pools as the program left them: a file, or a folder for several; your own pools are never "
                  "changed")
       ->type_name("PATH");
   app.add_option_function<std::string>(
@@ -52,7 +52,8 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end on that is killed after "
          "5 s")
       ->type_name("COMMAND");
-  app.add_option("--ready", options.readySeconds, "seconds that the server may take to be ready for --drive; 10")
+  app.add_option("--ready", options.readySeconds,
+                 "seconds that the server may take to be ready for --drive; 10 by default")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
 }
