@@ -5,7 +5,7 @@
 #   make test       all quick tests
 #   make test-full  the long ones; SHARD=2/5 runs the second fifth of them
 #   make truth      what is found of the corpus's seeded bugs, missed and false, by kind
-#   make demo       a bundled program with a bug, checked, mended, and checked again
+#   make demo       a bundled program with a bug, checked, fixed, and checked again
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
 #   make format     rewrites the sources with clang-format;  make tidy runs clang-tidy

@@ -50,7 +50,7 @@ class Hash {
     format();
   }
 
-  // Needs to mend nothing: every state that a crash can leave is a table.
+  // Needs to fix nothing: every state that a crash can leave is a table.
   void open(const char* path) {
     map(path);
     if (root_->magic != kMagic) format();

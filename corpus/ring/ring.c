@@ -126,7 +126,7 @@ static void operations(void) {
     pm_expect(reached.full && reached.empty && reached.wrapped, "the workload reaches everything");
 }
 
-/* Needs to mend nothing: every state that a crash can leave is a ring. */
+/* Needs to fix nothing: every state that a crash can leave is a ring. */
 static void recover(void) {
   ring = pm_map(path, POOL_SIZE);
   if (ring->magic != MAGIC) format();

@@ -54,8 +54,8 @@ BLACKOUT_ANNOTATION(void blackout_pm_unregister(void* addr), (void)addr;)
  * this one, such as the key, and is shown. An operation promises that what it did is durable when it ends,
  * so that each store inside it that isn't is reported there, not at the exit of the program.
  * After a crash inside it a restart that prints what it finds must print what it would have printed after a crash
- * before the operation or behind it: all of it, or nothing. (Recovery may print lines of its own besides.) So don't mark
- * as one operation what may be done in part; mark its parts.
+ * before the operation or after it: all of it, or nothing. (Recovery may print additional lines of its own.) So don't
+ * mark as one operation what may be done in part; mark its parts.
  * Operations of one thread nest, and the innermost is what is judged; every begin needs its end. Don't mark operations
  * whose durability comes later (buffered inserts, epochs): mark the call that makes them durable instead. */
 BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument), (void)name; (void)argument;)
@@ -63,12 +63,12 @@ BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument),
 /* This thread's innermost operation ends, with this result: any number, such as the value found. */
 BLACKOUT_ANNOTATION(void blackout_op_end(uint64_t result), (void)result;)
 
-/* Of which runs a call speaks. A call with another number ends the program with exit code 2. */
+/* Which runs a call applies to. Any other number ends the program with exit code 2. */
 #define BLACKOUT_STAGE_PRE 1  /* the recorded run */
 #define BLACKOUT_STAGE_POST 2 /* a restart after a crash */
 #define BLACKOUT_STAGE_BOTH 3
 
-/* In all that follows, a condition of 0 makes the call nothing. An end without its begin does nothing, and the report
+/* In all that follows, a call with a condition of 0 does nothing. An end without its begin does nothing, and the report
  * says so. */
 
 /* Findings are wanted from here on. Without any call, the whole run is the region of interest.
@@ -95,14 +95,14 @@ BLACKOUT_ANNOTATION(void blackout_roi_end(void), )
  * handler of atexit() and no destructor runs. Use it when recovery is done and the rest would only cost time. */
 BLACKOUT_ANNOTATION(void blackout_complete(int condition, int stage), (void)condition; (void)stage;)
 
-/* No crash comes between these two, in no thread. Regions nest.
+/* There is no crash between these two, in any thread. Regions nest.
  *
  * For code that is known to be right, or whose crashes are of no interest. It hides real bugs. What was stored inside
- * can still be lost by a crash behind the region. */
+ * can still be lost by a crash after the region. */
 BLACKOUT_ANNOTATION(void blackout_skip_failures_begin(int condition), (void)condition;)
 BLACKOUT_ANNOTATION(void blackout_skip_failures_end(int condition), (void)condition;)
 
-/* A crash comes here, too.
+/* There is a crash here, too.
  *
  * Blackout finds the points at which a crash can make a difference to what memory holds; this is for a moment that
  * differs by something else. Nothing happens outside the region of interest and where crashes are skipped. */

@@ -156,7 +156,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   if (options.fromTrace.empty()) {
     if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
-    return fail("--from-trace judges a run that is over; leave out the program behind --");
+    return fail("--from-trace judges a run that is over; leave out the program after --");
   } else if (!options.record.drive.empty()) {
     return fail(
         "--from-trace judges a run that is over; leave out --drive, or name a client of restarts: --recover-drive");
@@ -191,17 +191,14 @@ const Register registered({
                 "blackout check --from-trace TRACE [OPTIONS]",
     .details =
         "Any dynamically linked program will do; one that is built with blackout-clang or blackout-clang++ is faster "
-        "and "
-        "better known. It works on private copies of its pools. It is run once; then, for every point at which a power "
-        "failure matters and everything that it may leave behind, it is "
-        "started again, as if the machine had just come back. A restart that crashes, aborts, hangs, exits with "
-        "another code "
-        "than 0, breaks a blackout_expect() or alarms a sanitizer is a finding, with a file for 'blackout replay'. "
-        "Other "
+        "to check, and more can be said about it. It works on private copies of its pools. It is run once; then, for "
+        "every point at which a power failure matters and everything that it may leave behind, it is started again, "
+        "as if the machine had just come back. A restart that crashes, aborts, hangs, exits with a code other than 0, "
+        "violates a blackout_expect() or triggers a sanitizer is a finding, with a file for 'blackout replay'. Other "
         "files are as they were before the run, and what a restart writes is gone afterwards.\n\n"
         "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
-        "at "
-        "or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal error.",
+        "at or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal "
+        "error.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       declareRecordOptions(app, o->record);
@@ -221,7 +218,7 @@ const Register registered({
       app.add_flag("--print-suppressions", o->printSuppressions,
                    "end the report with the lines for --suppressions that would hide its findings");
       app.add_option("--trust", o->trust,
-                     "take this shared library for right (its file name, the end of its path, or with * and ?): no "
+                     "assume that this library is right (its file name, the end of its path, or with * and ?): no "
                      "crash inside a call into it, one before it if it orders anything, and no findings about what it "
                      "does, nor about what it calls back; may be given more than once")
           ->type_name("OBJECT")

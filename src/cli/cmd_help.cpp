@@ -20,8 +20,9 @@ struct Options {
 Result<ExitCode> run(const Options& options) {
   if (!options.completion.empty()) {
     if (options.completion != "bash")
-      return fail(fmt::format("--completion {}: no such shell; bash is there (zsh reads it by bashcompinit)",
-                              options.completion));
+      return fail(
+          fmt::format("--completion {}: no such shell; there is one for bash (which zsh can load with bashcompinit)",
+                      options.completion));
     fmt::print("{}", bashCompletion());
     return ExitCode::Clean;
   }

@@ -70,7 +70,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
   const bool records = command.given && !command.words.empty();
   if (records && !options.trace.empty()) return fail("give either --trace or a program to run, not both");
   if (!records && !options.record.pm.empty())
-    return fail("--pm is for a program to record; put it behind --: blackout infer --pm POOL -- ./program args");
+    return fail("--pm is for a program to record; put it after --: blackout infer --pm POOL -- ./program args");
   if (options.files.empty() && records) {
     auto program = findProgram(command.words[0]);
     if (!program) return tl::unexpected(program.error());
@@ -131,7 +131,7 @@ const Register registered({
         "leads to them as a pointer or an index. Two guard a field together if one condition tests both.\n\n"
         "FILE is a program, library, object file or archive that blackout-clang or blackout-clang++ made (they keep "
         "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled aside. With a program "
-        "behind -- it is run once and recorded; then the addresses that the guardians' reads touched, and the stores "
+        "after -- it is run once and recorded; then the addresses that the guardians' reads touched, and the stores "
         "that are likely to commit an operation, are shown too. Exit code 3: something could not be seen, and a "
         "sentence "
         "says what.",
@@ -140,7 +140,7 @@ const Register registered({
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
       app.add_flag("--why", o->text.reasons, "give the reason for each guarded field, and pairs of nested tests");
       app.add_flag("--all", o->infer.all, "fields that nothing shows to be persistent, too");
-      app.add_option("--pm", o->record.pm, "a pool of the program behind --; may be given more than once")
+      app.add_option("--pm", o->record.pm, "a pool of the program after --; may be given more than once")
           ->type_name("POOL")
           ->allow_extra_args(false);
       app.add_option("--heap", o->record.heap, "the program's own heap is persistent memory, of this many MiB")

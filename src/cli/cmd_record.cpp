@@ -37,7 +37,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   summarise(*trace, report);
   // A program that failed by itself was still recorded whole.
   if (std::string ending = endingText(recording->waitStatus); !ending.empty())
-    report.notes.push_back(fmt::format("The program itself ended with {}, without any crash of ours.", ending));
+    report.notes.push_back(fmt::format("The program itself ended with {}, without a simulated crash.", ending));
   for (const std::string& s : report.notes) fmt::print(stderr, "note: {}\n", escapeText(s));
   for (const std::string& s : report.incomplete) fmt::print(stderr, "inconclusive: {}\n", escapeText(s));
   fmt::print(stderr, "blackout: {} events in {}\n", trace->eventCount(), escapeText(recording->tracePath));

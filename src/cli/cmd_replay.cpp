@@ -56,7 +56,7 @@ Result<ExitCode> run(const Options& options) {
   std::string keepPool =
       options.keepPool.empty() ? std::string() : std::filesystem::absolute(options.keepPool, error).string();
   if (chdir(file->folder.c_str()) != 0)
-    fmt::print(stderr, "blackout replay: {}: {}; the restart runs in the present folder instead\n",
+    fmt::print(stderr, "blackout replay: {}: {}; the restart runs in the current folder instead\n",
                escapeText(file->folder), std::strerror(errno));
   auto replay = FindingReplay::prepare(*file);
   if (!replay) return tl::unexpected(replay.error());
@@ -78,18 +78,18 @@ Result<ExitCode> run(const Options& options) {
   if (replayed->wasFine() && replayed->now.judgement == Judgement::Fine) {
     fmt::print(stderr, "{}\n",
                replayed->sameAnswer
-                   ? "The restart ends well and says the same again: the finding is about what it reads or says."
-                   : "The restart ends well and says something else than it did when this was found.");
+                   ? "The restart ends well and prints the same again: the finding is about what it reads or prints."
+                   : "The restart ends well and prints something else than when this was found.");
     return replayed->sameAnswer ? ExitCode::Findings : ExitCode::Clean;
   }
-  std::string expected = replayed->wasFine() ? "that it ended well, but said or read what it should not"
+  std::string expected = replayed->wasFine() ? "it ended well, but printed or read what it should not"
                                              : escapeText(replayed->expected.symptom);
   switch (replayed->now.judgement) {
     case Judgement::Unknown:
       fmt::print(stderr, "inconclusive: {}\n", escapeText(replayed->now.symptom));
       return ExitCode::Inconclusive;
     case Judgement::Fine:
-      fmt::print(stderr, "The failure did not come again: the restart ends well. It was: {}\n", expected);
+      fmt::print(stderr, "The failure did not happen again: the restart ends well. It was: {}\n", expected);
       return ExitCode::Clean;
     case Judgement::Failed:
       break;
@@ -110,7 +110,7 @@ const Register registered({
         "FILE is one that 'blackout check' wrote. The pools are laid into a private folder as the crash left them, and "
         "the restart runs on them alone; its output is printed. With --gdb it then starts again under the debugger, as "
         "often as you type 'run'.\n\n"
-        "Exit codes: 1 the restart fails or says what the finding is about, 0 it does not, 2 wrong usage or unusable "
+        "Exit codes: 1 the restart fails or prints what the finding is about, 0 it does not, 2 wrong usage or unusable "
         "input, 3 nothing can be said.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();

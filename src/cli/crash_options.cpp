@@ -85,7 +85,7 @@ Result<void> takeRestartClient(CrashOptions& o, const CrashWords& w, std::vector
 }  // namespace
 
 void declareCrashOptions(CLI::App& app, CrashWords& w) {
-  app.add_flag("--no-explore", w.noExplore, "only judge the recorded run; pull no plug");
+  app.add_flag("--no-explore", w.noExplore, "only judge the recorded run; simulate no crash");
   app.add_option("--recover", w.recover,
                  "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
                  "run")
@@ -95,29 +95,29 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
          "if the pool is consistent (as for pmreorder)")
       ->type_name("COMMAND");
-  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; it is empty without")
+  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; empty by default")
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "
-                 "unless --recover or --checker names another program. It fails if it exits with another code than 0, "
+                 "unless --recover or --checker names another program. It fails if it exits with a code other than 0, "
                  "sees files and network as the restart does, and what it changes is gone afterwards")
       ->type_name("COMMAND");
   app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  app.add_option("--failures", w.crashesInARow, "crashes in a row: 2 pulls the plug on the restarts too")
+  app.add_option("--failures", w.crashesInARow, "crashes in a row: 2 crashes the restarts too")
       ->type_name("N")
       ->check(CLI::Range(1, 8));
   app.add_option(
          "--strategy", w.strategy,
-         "which of the states that a crash may leave are tried. lazy (default): all that a restart can tell apart; "
+         "which of the states that a crash may leave are tried. lazy (default): all that a restart can distinguish; "
          "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
-         "persisted; sample:N: N by chance at each point")
+         "persisted; sample:N: N random ones at each point")
       ->type_name("NAME");
-  app.add_option("--seed", w.seed, "of what is chosen by chance")->type_name("N");
+  app.add_option("--seed", w.seed, "seed of what is chosen at random")->type_name("N");
   app.add_option(
          "--points", w.points,
-         "where the power fails: enough (default), all, a number of points evenly chosen, or events as 100-200,512")
+         "where the power fails: enough (default), all, a number of evenly spaced points, or events as 100-200,512")
       ->type_name("POINTS");
   app.add_option("--from", w.from, "only from this operation on (blackout_op_begin, numbered from 0)")->type_name("OP");
   app.add_option("--to", w.to, "only up to the end of this operation")->type_name("OP");
@@ -128,16 +128,16 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart is taken to hang")
+  app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart counts as hanging")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_option("--run-timeout", w.limits.seconds,
-                 "seconds after which a restart is given up; nothing is concluded from that")
+                 "seconds after which a restart is ended; nothing is concluded from that")
       ->type_name("SECONDS");
-  app.add_option("--resume", w.resume, "go on with an exploration that was ended early, from the file that it left")
+  app.add_option("--resume", w.resume, "continue an exploration that was ended early, from the file that it left")
       ->type_name("FILE");
   app.add_option("--findings", w.findings,
-                 "folder for the findings' replay files, made if there are any; blackout-findings by default")
+                 "folder for the findings' replay files, created if there are any; blackout-findings by default")
       ->type_name("FOLDER");
   app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")
       ->type_name("MIB")

@@ -224,7 +224,7 @@ std::string bashCompletion() {
     names += (names.empty() ? "" : " ") + s->name;
     cases += fmt::format("    {}) words='{}' ;;\n", s->name, options);
   }
-  return fmt::format(R"(# Completion of blackout's commands and options; behind -- it completes the program's own.
+  return fmt::format(R"(# Completion of blackout's commands and options; after -- it completes the program's own.
 _blackout() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} words i
   COMPREPLY=()

@@ -61,8 +61,8 @@ std::string explainExtra(const Declared& declared, const Subcommand& subcommand,
                          : fmt::format("unknown option {}; did you mean {}?", name, guess);
   }
   if (subcommand.synopsis.find("-- PROGRAM") != std::string::npos)
-    return fmt::format("'{}' is no option; put -- before the program: blackout {} ... -- {}", extra, subcommand.name,
-                       extra);
+    return fmt::format("'{}' is not an option; put -- before the program: blackout {} ... -- {}", extra,
+                       subcommand.name, extra);
   return fmt::format("unexpected argument '{}'; see 'blackout help {}'", extra, subcommand.name);
 }
 
@@ -77,8 +77,7 @@ int runSubcommand(const Subcommand& subcommand, std::vector<std::string> words) 
     break;
   }
   bool takesProgram = subcommand.synopsis.find("-- PROGRAM") != std::string::npos;
-  if (program.given && !takesProgram)
-    return usage(who, fmt::format("takes no program behind --; see '{} --help'", who));
+  if (program.given && !takesProgram) return usage(who, fmt::format("takes no program after --; see '{} --help'", who));
 
   Declared declared = declare(subcommand);
   try {

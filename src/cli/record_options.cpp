@@ -37,7 +37,7 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "always; never")
       ->type_name("WHEN");
   app.add_option("--keep-pool", options.keepPool,
-                 "keep what the program made of its pools: a file, or a folder for several; your own pools are never "
+                 "keep the pools as the program left them: a file, or a folder for several; your own pools are never "
                  "changed")
       ->type_name("PATH");
   app.add_option_function<std::string>(
@@ -48,11 +48,12 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
            options.drive = std::move(*words);
          },
          "the program is a server: this command talks to it once it is ready (it listens on a socket, or sleeps for "
-         "0.1 s waiting for input, or for 1 s if it looks for that now and then), and when it has ended the server "
-         "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end by that is killed after "
+         "0.1 s waiting for input, or for 1 s if it polls for that), and when it has ended the server "
+         "gets SIGTERM; quotes as in a shell, but no shell is run. A server that does not end on that is killed after "
          "5 s")
       ->type_name("COMMAND");
-  app.add_option("--ready", options.readySeconds, "seconds that the server may take to be ready for --drive; 10")
+  app.add_option("--ready", options.readySeconds,
+                 "seconds that the server may take to be ready for --drive; 10 by default")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
 }
@@ -67,8 +68,7 @@ Result<void> takeClient(std::vector<std::string>& command, const std::string& op
 
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand) {
   if (!program.given || program.words.empty())
-    return fail(
-        fmt::format("no program to run; put it behind --: blackout {} --pm POOL -- ./program args", subcommand));
+    return fail(fmt::format("no program to run; put it after --: blackout {} --pm POOL -- ./program args", subcommand));
   options.command = program.words;
   return takeClient(options.drive, "--drive");
 }

@@ -14,7 +14,7 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options);
 // Finds the program of a client's command (--drive); one sentence if there is none.
 Result<void> takeClient(std::vector<std::string>& command, const std::string& option);
 
-// Takes the program behind `--`; one sentence if there is none.
+// Takes the program after `--`; one sentence if there is none.
 Result<void> takeProgram(RecordOptions& options, const ProgramCommand& program, const std::string& subcommand);
 
 }  // namespace blackout::cli

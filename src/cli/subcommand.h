@@ -11,7 +11,7 @@
 
 namespace blackout::cli {
 
-// What the user wrote behind `--`: the program under test and its arguments.
+// What the user wrote after `--`: the program under test and its arguments.
 struct ProgramCommand {
   bool given = false;  // there was a `--`
   std::vector<std::string> words;

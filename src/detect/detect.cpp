@@ -20,7 +20,7 @@ constexpr Detector kDetectors[] = {
     {"cross-failure-race",
      "restarts whose answer depends on bytes that were not durable, beyond what an atomic update explains", kOn,
      kWholeView, nullptr},
-    {"uncommitted-read", "restarts that read data which no commit variable vouches for yet", kOn, kWholeView, nullptr},
+    {"uncommitted-read", "restarts that read data that no commit variable has committed yet", kOn, kWholeView, nullptr},
     {"stale-read", "restarts that read data from before the last two commits", kOn, kWholeView, nullptr},
     {"uninitialized-read", "restarts that read memory which was allocated and never written", kOn, kWholeView, nullptr},
     {"never-persisted",

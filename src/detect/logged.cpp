@@ -186,7 +186,7 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
     f.evidence.emplace_back(effective ? "Other ranges of such a transaction were written: it had not been rolled back "
                                         "before its work."
                                       : "Nothing that these transactions had logged was written: if all of them were "
-                                        "rolled back early, this is no waste.");
+                                        "rolled back early, nothing is wasted.");
     if (std::any_of(adds.begin(), adds.end(), [](const LoggedRange* r) { return r->written; }))
       f.evidence.emplace_back("What other callers add by the same code is written.");
   }

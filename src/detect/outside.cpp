@@ -48,8 +48,9 @@ std::vector<Finding> detectStoreOutside(const DetectInput& input) {
 
 std::vector<Finding> detectFlushOutside(const DetectInput& input) {
   return perSite(input, EventKind::FlushOutside, AccessClass::Flush, [&](EventNo n, const Event&) {
-    Finding f = makeFinding(FindingKind::FlushOutside,
-                            "A flush of volatile memory, which keeps nothing; often the wrong address was flushed.");
+    Finding f =
+        makeFinding(FindingKind::FlushOutside,
+                    "A flush of volatile memory, which makes nothing durable; often the wrong address was flushed.");
     f.places.push_back(placeOfEvent(input.trace, "flushed here", n));
     return f;
   });

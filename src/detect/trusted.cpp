@@ -51,20 +51,24 @@ bool mayOrder(const Event& e) {
     case EventGroup::Sync:
     case EventGroup::File:
       return true;
-    default:
-      break;
-  }
-  switch (kindOf(e)) {
-    case EventKind::Rmw:
-    case EventKind::Clflush:
-    case EventKind::OpBegin:
-    case EventKind::RoiEnd:
-    case EventKind::SkipPointsBegin:
-    case EventKind::Complete:
-      return true;
-    default:
+    case EventGroup::Store:
+      return kindOf(e) == EventKind::Rmw;
+    case EventGroup::Flush:
+      return kindOf(e) == EventKind::Clflush;
+    case EventGroup::Mark:
+      return kindOf(e) == EventKind::OpBegin || kindOf(e) == EventKind::RoiEnd ||
+             kindOf(e) == EventKind::SkipPointsBegin || kindOf(e) == EventKind::Complete;
+    case EventGroup::None:
+    case EventGroup::Outside:
+    case EventGroup::Load:
+    case EventGroup::Map:
+    case EventGroup::Thread:
+    case EventGroup::Control:
+    case EventGroup::Table:
+    case EventGroup::Trouble:
       return false;
   }
+  return false;
 }
 
 // The call that a thread is in. Events without a place may belong to it or come after it: that is known when the
@@ -169,7 +173,7 @@ Result<void> Trusted::choose(const std::vector<std::string>& patterns) {
             fmt::format("--trust {}: {} is the program itself, which is what is checked; name a library that it uses",
                         pattern, baseName(path)));
       if (isUnderEverything(path))
-        return fail(fmt::format("--trust {}: {} is below everything that the program does; name another library",
+        return fail(fmt::format("--trust {}: {} is underneath everything that the program does; name another library",
                                 pattern, baseName(path)));
       if (!isListed(objects_, path)) objects_.push_back(path);
     }
@@ -189,7 +193,7 @@ Result<void> Trusted::readSites() {
     bool trusted = isListed(objects_, path);
     auto sites = readSiteTable(path);
     if (!sites && trusted)
-      return fail(fmt::format("--trust {}: which code is in it can't be told: {}", path, sites.error().sentence));
+      return fail(fmt::format("--trust {}: can't determine which code is in it: {}", path, sites.error().sentence));
     if (!sites) continue;
     if (trusted)
       for (const Site& site : *sites) sites_.insert(site.id);
@@ -230,9 +234,9 @@ void Trusted::readWheres() {
   }
 }
 
-// The points that are enough (SEMANTICS.md) rest on one another: where nothing was stored since the last one, a later
-// moment shows no state that it has not shown. When one moves to before its call, this no longer holds behind the call:
-// what the caller left open, together with what the call made durable, must be seen there. So the first event
+// The points that are enough (docs/semantics.md) rest on one another: where nothing was stored since the last one, a
+// later moment shows no state that it has not shown. When one moves to before its call, this no longer holds behind the
+// call: what the caller left open, together with what the call made durable, must be seen there. So the first event
 // that may order anything behind a call is a point too, or the first event of the next call, or the end.
 std::vector<EventNo> Trusted::thin(const std::vector<EventNo>& points) const {
   const Trace& trace = *trace_;

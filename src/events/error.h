@@ -7,7 +7,7 @@
 
 namespace blackout {
 
-// DESIGN.md, "What it must be like".
+// docs/design.md, "What it must be like".
 enum class ExitCode : int { Clean = 0, Findings = 1, Usage = 2, Inconclusive = 3, Internal = 70 };
 
 struct Error {

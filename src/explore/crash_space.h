@@ -102,7 +102,7 @@ class SpaceMemory {
   // The content of the least version.
   const LineBytes& least(TrackedNo w) const { return *cells_[w].least; }
   const UncertainLine& line(TrackedNo w) const;
-  // The answers to queries that are not about bytes.
+  // The replies to queries that are not about bytes.
   std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
   TrackedNo lines() const { return static_cast<TrackedNo>(cells_.size()); }
 
@@ -125,7 +125,7 @@ class SpaceMemory {
 // What is at the path, if these are the files.
 PathState pathState(const std::vector<RunFile>& files, const std::string& path);
 
-// The answer to a Path query as one number.
+// The reply to a Path query as one number.
 constexpr std::uint64_t replyOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }
 
 }  // namespace blackout

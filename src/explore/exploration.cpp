@@ -202,7 +202,7 @@ Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const RunRequest& requ
     queries.clear();
   } else {
     for (std::size_t i = 0; i < path.size(); ++i) {
-      // The memory was made so that it gives these answers.
+      // The memory was made so that it gives these replies.
       Reply a = reply(request, queries[i]);
       assert(a.bytes != nullptr ? tree.answers(path[i], *a.bytes) : tree.numberOf(path[i]) == a.number);
     }

@@ -89,7 +89,7 @@ class Exploration {
   // observed what is not tracked.
   Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunResult& result) const;
 
-  // What a request's memory answers.
+  // What a request's memory replies.
   Reply reply(const RunRequest& request, const Query& q) const;
 
   // Recovery l becomes number to[l], outcome o number outcomesTo[o].

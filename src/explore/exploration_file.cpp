@@ -323,7 +323,7 @@ Result<SavedExploration> decode(std::string_view bytes, const std::string& name)
 Result<void> writeExploration(const SavedExploration& saved, const std::string& path) {
   auto bytes = encode(saved);
   if (!bytes) return tl::unexpected(bytes.error());
-  // A new file takes the old one's place: an interrupt recoveries one or the other.
+  // A new file takes the old one's place: an interrupt leaves one or the other.
   std::string fresh = path + ".new";
   std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
   out.write(bytes->data(), static_cast<std::streamsize>(bytes->size()));

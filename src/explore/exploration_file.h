@@ -1,5 +1,5 @@
 // The runs of an exploration in a file, so that a later one goes on from them: each with the edge under which it hangs,
-// its own queries with their answers, and its outcome. Reading believes nothing: sizes are bounded, numbers are checked
+// its own queries with their replies, and its outcome. Reading believes nothing: sizes are bounded, numbers are checked
 // against what they refer to, and the whole is under a checksum.
 //
 //   header     magic, version, identity, checksum (XXH3-64) and size of what follows
@@ -18,14 +18,14 @@ namespace blackout {
 
 struct SavedQuery {
   Query query;
-  LineBytes bytes{};         // the answer, zero outside the mask
-  std::uint64_t number = 0;  // the answer to other kinds
+  LineBytes bytes{};         // the reply, zero outside the mask
+  std::uint64_t number = 0;  // the reply to other kinds
 };
 
 struct SavedRun {
   std::uint32_t tree = 0;
   bool atRoot = false;
-  NodeNo under = 0;  // else it hangs under this node, by this answer
+  NodeNo under = 0;  // else it hangs under this node, by this reply
   LineBytes bytes{};
   std::uint64_t number = 0;
   std::vector<SavedQuery> queries;

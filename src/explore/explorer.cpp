@@ -417,7 +417,7 @@ Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen,
   auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(*ended), {}};
-  // Down the tree with the same answers, as far as it is known.
+  // Down the tree with the same replies, as far as it is known.
   auto divergence = state_->search.compareWith(s, state_->pinned(chosen, unnamed), out.result);
   if (!divergence) return tl::unexpected(divergence.error());
   out.divergence = *divergence;

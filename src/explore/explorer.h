@@ -24,7 +24,7 @@ namespace blackout {
 // Number of a crash space. Those of the first crash come first: number and pointNo are the same. Then those of
 // the second crash, and so on.
 using SpaceNo = std::uint32_t;
-// Number of a recovery that was run: a recovery of a recovery tree.
+// Number of a recovery that was run: a leaf of a recovery tree.
 using RecoveryNo = std::uint32_t;
 // Number of a distinct outcome.
 using OutcomeNo = std::uint32_t;
@@ -78,7 +78,7 @@ struct RacedRead {
   auto operator<=>(const RacedRead&) const = default;
 };
 
-// Two runs that asked different things after the same answers.
+// Two runs that asked different things after the same replies.
 struct Divergence {
   SpaceNo space = 0;
   std::size_t at = 0;           // how many queries agreed
@@ -144,7 +144,7 @@ using Assignment = std::map<TrackedNo, std::uint32_t>;
 // One observation of a recovery, as it looks from a space.
 struct Observation {
   Query query;                // where and event are 0
-  std::uint32_t classes = 1;  // how many different answers were possible here; 1: settled
+  std::uint32_t classes = 1;  // how many different replies were possible here; 1: settled
   std::uint32_t taken = 0;    // which, in the order of their first versions
   std::uint32_t version = 0;  // the first version of that class; of an uncertain line
   bool uncertain = false;     // of an uncertain line (that may be settled by what was observed before)
@@ -200,7 +200,7 @@ class Explorer {
   // debugging aid. More than one: the load may read from any of them.
   std::vector<StoreRef> mayReadFrom(SpaceNo s, RecoveryNo recovery, std::size_t query) const;
 
-  // One state of a space: these versions, `others` for all other uncertain lines (not UnnamedLines::Free).
+  // One state of a space: these versions, `unnamed` for all other uncertain lines (not UnnamedLines::Free).
   CrashState crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least) const;
   RunRequest request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least,
                      bool traced = false) const;

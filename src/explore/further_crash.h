@@ -1,5 +1,5 @@
 // A crash in a recovery: from the trace of a recovery run, the points at which it may be interrupted and what such a
-// crash recoveries. SEMANTICS.md, "A crash in recovery": of every line { c + d | c still possible after what the
+// crash leaves. docs/semantics.md, "A crash in recovery": of every line { c + d | c still possible after what the
 // recovery observed of it, d a down-set of the recovery's own stores }.
 #pragma once
 
@@ -25,8 +25,8 @@ class InterruptedRecovery {
   static Result<std::unique_ptr<InterruptedRecovery>> open(const KeptTrace& kept, const Baseline& baseline,
                                                            const NumberOf& numberOf);
 
-  // Points with something of the recovery's own in them: before its first store or change of a file a crash recoveries
-  // what the crash before left. `observed`: how many queries were made before the last event, so that they shaped what
+  // Points with something of the recovery's own in them: before its first store or change of a file a crash leaves what
+  // the crash before left. `observed`: how many queries were made before the last event, so that they shaped what
   // happened.
   struct CrashPoint {
     EventNo at = 0;
@@ -42,7 +42,7 @@ class InterruptedRecovery {
   // What a crash at the point changes of the space in which the recovery ran. `path`: its way through the tree.
   std::map<TrackedNo, UncertainLine> changed(const CrashSpace& before, const RecoveryTree& tree,
                                              std::span<const EdgeNo> path, EventNo at) const;
-  // The files that it recoveries, if the recovery changed any.
+  // The files that it leaves, if the recovery changed any.
   std::optional<std::vector<RunFile>> files(const CrashSpace& before, EventNo at) const;
 
   const Index& index() const { return *index_; }

@@ -1,8 +1,8 @@
-// The recovery tree (DESIGN.md): a node is a query's question, an edge one answer to it, a leaf a recovery that was
-// run. A recovery is a deterministic function of the answers that it gets, so every path from the root is run
-// at most once.
+// The recovery tree (docs/design.md, "Recovery"): a node is a query's question, an edge one reply to it, a leaf a
+// recovery that was run. A recovery is a deterministic function of the replies that it gets, so every path from the
+// root is run at most once.
 //
-// Answers are exact: up to 8 neighbouring bytes are the edge's value itself, other shapes are interned. Nodes of one
+// Replies are exact: up to 8 neighbouring bytes are the edge's value itself, other shapes are interned. Nodes of one
 // run lie one behind the other and most have one edge, which is part of the node, so a walk reads memory in order
 // and hashes nothing.
 #pragma once
@@ -38,7 +38,7 @@ class Target {
   std::uint32_t bits_ = kUnknown;
 };
 
-// An answer: to a Bytes query the line's whole content, of which the question takes its part; to the others a number.
+// A reply: to a Bytes query the line's whole content, of which the question takes its part; to the others a number.
 struct Reply {
   const LineBytes* bytes = nullptr;
   std::uint64_t number = 0;
@@ -67,18 +67,18 @@ class RecoveryTree {
     return nodes_[a].subject == nodes_[b].subject && nodes_[a].shape == nodes_[b].shape;
   }
 
-  // The node's edge for an answer; made, leading nowhere, if it isn't there.
+  // The node's edge for a reply; made, leading nowhere, if it isn't there.
   EdgeNo edge(NodeNo n, const LineBytes& content);
   EdgeNo edge(NodeNo n, std::uint64_t number);
   EdgeNo edge(NodeNo n, const Reply& a) { return a.bytes != nullptr ? edge(n, *a.bytes) : edge(n, a.number); }
-  // Whether the edge is for this answer, and whether two contents give the node the same answer.
+  // Whether the edge is for this reply, and whether two contents give the node the same reply.
   bool answers(EdgeNo e, const LineBytes& content) const;
   bool same(NodeNo n, const LineBytes& a, const LineBytes& b) const;
   // The content that an edge of a Bytes node stands for, zero outside the mask.
   LineBytes bytesOf(EdgeNo e) const;
   std::uint64_t numberOf(EdgeNo e) const { return value(e); }
 
-  // Hangs the rest of a run under an edge that leads nowhere: queries with their answers, then the leaf.
+  // Hangs the rest of a run under an edge that leads nowhere: queries with their replies, then the leaf.
   void insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers, std::uint32_t leaf);
 
   // The leaf at the end of the edge gets another number.

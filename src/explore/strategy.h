@@ -1,6 +1,6 @@
 // Strategies: which of the states that a crash may leave are looked at. At each crash space a strategy proposes
-// restrictions, by number, so that nothing is stored and any of them can be asked for in any order. DESIGN.md, "The
-// one idea".
+// restrictions, by number, so that nothing is stored and any of them can be asked for in any order. docs/design.md,
+// "The one idea".
 #pragma once
 
 #include <cstdint>

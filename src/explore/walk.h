@@ -1,5 +1,5 @@
 // Walks: the way of one recovery through the tree as seen from a crash space. A walk keeps for each uncertain line the
-// versions that agree with everything observed so far, which is a set and no interval. Where several answers are
+// versions that agree with everything observed so far, which is a set and no interval. Where several replies are
 // possible it goes on with one of them and hands out the others as branches; it ends at a leaf or at an edge that leads
 // nowhere yet: a run to make.
 #pragma once

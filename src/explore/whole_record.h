@@ -1,6 +1,6 @@
 // WholeRecord: consecutive observations of uncertain bytes by one mem* call, one blackout_checksum range, or one
-// instruction with no other observation and no decision between them. A decision is a question whose answer changed
-// what was asked next. Once a run of pieces has more combinations than are tried one by one, only some combinations are
+// instruction with no other observation and no decision between them. A decision is a question whose reply changed what
+// was asked next. Once a run of pieces has more combinations than are tried one by one, only some combinations are
 // worth a branch: all lines but one at their newest, all but one at their oldest, and a seeded sample. So a record that
 // is read whole costs its size, not the product of its pieces. (Jaaru, section 4: recovery that validates a checksum.)
 #pragma once

@@ -27,11 +27,11 @@ void tellEnding(Report& report) {
   int status = *report.run.waitStatus;
   std::string text = endingText(status);
   if (text.empty()) return;
-  std::string sentence = fmt::format("The program itself ended with {}, without any crash of ours.", text);
+  std::string sentence = fmt::format("The program itself ended with {}, without a simulated crash.", text);
   if (WIFEXITED(status))
     report.notes.push_back(std::move(sentence));
   else
-    report.incomplete.push_back(sentence + " What it would have done next was not seen; mend that first.");
+    report.incomplete.push_back(sentence + " What it would have done next was not seen; fix that first.");
 }
 
 }  // namespace blackout

@@ -1,5 +1,5 @@
-// How the program under test ended, told apart from anything that Blackout found: a program that
-// fails by itself, without any crash of ours, is a fact about the run and no finding.
+// How the program under test ended, kept apart from anything that Blackout found: a program that
+// fails without a simulated crash is a fact about the run and no finding.
 #pragma once
 
 #include <optional>

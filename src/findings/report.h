@@ -106,7 +106,7 @@ std::array<std::uint64_t, 3> countBySeverity(const Report& report);
 // What --fail-on asks for: findings of this severity and worse make the command fail.
 using FailOn = Severity;
 
-// DESIGN.md: findings first, then inconclusive, then clean.
+// docs/design.md, "What it must be like": findings first, then inconclusive, then clean.
 ExitCode exitCodeOf(const Report& report, FailOn failOn);
 
 }  // namespace blackout

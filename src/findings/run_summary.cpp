@@ -30,10 +30,10 @@ constexpr std::array kProblems = {
                "A program file was built for another version of Blackout and was not recorded; build it again."},
     ProblemRow{BLACKOUT_PROBLEM_UNSUPPORTED, "The program did something that the recorder can't follow."},
     ProblemRow{BLACKOUT_PROBLEM_STOPPED,
-               "Blackout ended the program, because it could not go on as it was told; its last line says why."},
+               "Blackout ended the program, because it could not continue; its last line says why."},
     ProblemRow{BLACKOUT_PROBLEM_UNEXPLAINED,
-               "The trace does not explain what the program left in its pools: somebody wrote there whom Blackout does "
-               "not see."},
+               "The trace does not explain what the program left in its pools: something wrote there that Blackout "
+               "does not see."},
     ProblemRow{BLACKOUT_PROBLEM_THREADS, "The program had more threads than a trace can name; run it with fewer."},
 };
 

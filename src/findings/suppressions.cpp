@@ -101,7 +101,7 @@ Result<void> Suppressions::parse(std::string_view text, const std::string& file)
     };
     line = trimmed(line);
     if (std::any_of(line.begin(), line.end(), isControl))
-      return wrong("it is no text; name a file with one kind:pattern per line");
+      return wrong("it is not a text file; name a file with one kind:pattern per line");
     if (std::size_t comment = line.find(" #"); comment != std::string_view::npos)
       line = trimmed(line.substr(0, comment));
     if (line.empty() || line.front() == '#') continue;
@@ -117,7 +117,7 @@ Result<void> Suppressions::parse(std::string_view text, const std::string& file)
       s.bugClass = *bugClass;
     }
     if (pattern.empty())
-      return wrong(fmt::format("{} has no pattern; put a function, a source file or an object behind the colon, or *",
+      return wrong(fmt::format("{} has no pattern; put a function, a source file or an object after the colon, or *",
                                quoted(line)));
     rows_.push_back(std::move(s));
   }

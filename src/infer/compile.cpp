@@ -93,7 +93,7 @@ Result<std::vector<CompileJob>> readCompileCommands(const std::string& path) {
   std::ifstream in(path);
   if (!in) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
-  auto wrong = [&](const char* what) { return fail(fmt::format("{} is no compilation database: {}", path, what)); };
+  auto wrong = [&](const char* what) { return fail(fmt::format("{} is not a compilation database: {}", path, what)); };
   if (!json.is_array()) return wrong("it is not a JSON array");
   std::vector<CompileJob> jobs;
   std::set<std::string> seen;
@@ -108,7 +108,7 @@ Result<std::vector<CompileJob>> readCompileCommands(const std::string& path) {
     std::vector<std::string> words;
     if (row.contains("arguments") && row["arguments"].is_array()) {
       for (const auto& word : row["arguments"]) {
-        if (!word.is_string()) return wrong("an argument is no string");
+        if (!word.is_string()) return wrong("an argument is not a string");
         words.push_back(word.get<std::string>());
       }
     } else if (row.contains("command") && row["command"].is_string()) {

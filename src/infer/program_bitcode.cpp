@@ -95,7 +95,7 @@ class Reader {
     std::string canonical = std::filesystem::weakly_canonical(path, error).string();
     if (!seen_.insert(canonical).second) return {};
     if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-      return fail(fmt::format("{} is no file", path));
+      return fail(fmt::format("{} is not a file", path));
     auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                               /*RequiresNullTerminator=*/false);
     if (!buffer) return fail(fmt::format("{}: {}", path, buffer.getError().message()));
@@ -124,7 +124,7 @@ class Reader {
       case llvm::file_magic::bitcode:
         return bitcode(bytes, name);
       default:
-        return fail(fmt::format("{} is no program, library, object file, archive or bitcode file", name));
+        return fail(fmt::format("{} is not a program, library, object file, archive or bitcode file", name));
     }
   }
 
@@ -132,7 +132,7 @@ class Reader {
     auto object = llvm::object::ObjectFile::createELFObjectFile(bytes);
     if (!object) return fail(fmt::format("{} is a damaged ELF file: {}", name, sentenceOf(object)));
     const auto* elf64 = llvm::dyn_cast<llvm::object::ELF64LEObjectFile>(object->get());
-    if (elf64 == nullptr) return fail(fmt::format("{} is no 64-bit x86 file", name));
+    if (elf64 == nullptr) return fail(fmt::format("{} is not a 64-bit x86 file", name));
     for (const llvm::object::SectionRef& section : elf64->sections()) {
       auto called = section.getName();
       if (!called) {

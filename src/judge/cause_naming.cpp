@@ -119,7 +119,7 @@ class Naming {
       }
       return {};
     }
-    // Nothing that it read was stored later: a crash before the lost store recoveries the same, with nothing lost. If
+    // Nothing that it read was stored later: a crash before the lost store leaves the same, with nothing lost. If
     // such a crash fails at the point before this one, that is the update which is cut in two.
     if (cause_.space > 0 && probe_.sameRun(cause_.space - 1, cause_.space) && whole_.contains(cause_.space - 1)) {
       cause_.first.reset();
@@ -229,8 +229,8 @@ class Naming {
   // Sets `second`; true: it relies on the lost store, false: neither can be without the other (or there is none).
   Result<bool> findRelated() {
     if (cause_.first->level != level()) return false;
-    Assignment mended = cause_.chosen;
-    mended.erase(readAtFault());
+    Assignment repaired = cause_.chosen;
+    repaired.erase(readAtFault());
     auto fine = [&](const Assignment& state, const StoreRef& ref, const std::optional<StoreRef>& with) -> Result<bool> {
       auto judged = probe_.without(cause_.space, state, ref, with);
       if (!judged) return tl::unexpected(judged.error());
@@ -247,7 +247,7 @@ class Naming {
       auto next = fine(cause_.chosen, ref, cause_.first);
       if (!next) return next;
       if (!*next) continue;
-      auto waits = fine(mended, ref, std::nullopt);
+      auto waits = fine(repaired, ref, std::nullopt);
       if (!waits) return waits;
       if (!*waits) continue;
       cause_.second = ref;

@@ -31,8 +31,8 @@ constexpr std::size_t kRepeated = 16;
 
 std::string_view cureOf(std::uint32_t used) {
   if ((used & kUsedThreads) != 0) return "it has threads, whose order is not fixed; run it with one";
-  if ((used & kUsedTime) != 0) return "it asks for the time, which is not fixed with --no-pin; leave that out";
-  if ((used & kUsedRandom) != 0) return "it asks for random numbers, which are not fixed with --no-pin; leave that out";
+  if ((used & kUsedTime) != 0) return "it asks for the time, which --no-pin leaves real; leave that option out";
+  if ((used & kUsedRandom) != 0) return "it asks for random numbers, which --no-pin leaves real; leave that option out";
   if ((used & kUsedProcesses) != 0) return "it starts other processes; let the restart do its work itself";
   return "it may use addresses or uninitialised memory as values; build it with a sanitizer to find out";
 }
@@ -339,7 +339,7 @@ class Check {
       list.push_back(std::move(text));
     }
     if (s.overBudget != 0)
-      list.push_back(fmt::format("At {} there are so many recoveries that only a part of them was explored.",
+      list.push_back(fmt::format("At {} restarts differ in so many ways that only some of them were explored.",
                                  counted(s.overBudget, "crash") + (s.overBudget == 1 ? "" : "es")));
     if (s.cutLines != 0)
       list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));

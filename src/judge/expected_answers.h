@@ -41,7 +41,7 @@ class ExpectedAnswers {
   // All must outlive it. `neighbours`: points have one stretch between them.
   ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours);
 
-  // Whether all recoveries said the same: then nothing depends on what a crash recoveries.
+  // Whether all recoveries said the same: then nothing depends on what a crash leaves.
   bool oneAnswer() const { return oneAnswer_; }
   // Whether the program said what its operations or transactions are.
   bool marked() const { return !operations_.empty(); }

@@ -234,7 +234,7 @@ class FindingBuilder {
       if (b.kind == FindingKind::StaleRead)
         why = fmt::format("before the last two commits at {} and {}", at(b.commitBefore), at(b.commit));
       else if (b.commit != kNoStore)
-        why = fmt::format("which was not sure to be durable at the last commit at {}", at(b.commit));
+        why = fmt::format("which was not guaranteed to be durable at the last commit at {}", at(b.commit));
       finding_.evidence.push_back(fmt::format("The restart trusts what was stored at {}, {}.", at(b.writer), why));
       break;
     }
@@ -331,9 +331,10 @@ class FindingBuilder {
     bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
     std::string name = expected->operation.empty() ? "the operation" : "\"" + expected->operation + "\"";
     finding_.evidence.push_back(fmt::format(
-        "This restart prints {}; after a crash {} it prints {}, after one {} {}.", quoted(run_.outcome),
+        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.",
+        quoted(run_.outcome),
         operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
-        quoted(context_.explorer.outcome(expected->before)), operation ? "behind " + name : "with all of it durable",
+        quoted(context_.explorer.outcome(expected->before)), operation ? "after " + name : "with all of it durable",
         quoted(context_.explorer.outcome(expected->after))));
     if (operation) finding_.operation = expected->operation;
   }
@@ -342,7 +343,8 @@ class FindingBuilder {
     auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
     if (isLost() && cause_.kind != FindingKind::NotAtomic) {
       readValue();
-      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_, race_ ? "say so" : "fail so"));
+      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_,
+                      race_ ? "answer this way" : "fail this way"));
       flushes();
       rmwFences();
     }
@@ -352,11 +354,11 @@ class FindingBuilder {
         say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
     }
     if (!race_ && cause_.exchange)
-      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would do.", second_,
+      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would work.", second_,
                       first_));
     if (!race_ && cause_.eitherWay) say("Both of the two states were run, and both fail.");
     if (!cause_.examined)
-      say("There were more failing states than are examined; the cause of these was not looked for.");
+      say("There were more failing states than are examined; the cause of these was not determined.");
     if (cause_.read && cause_.kind != FindingKind::NotAtomic) sources();
   }
 
@@ -395,7 +397,8 @@ class FindingBuilder {
       finding_.evidence.push_back(fmt::format("Its line is flushed{} only later.", at));
   }
 
-  // SEMANTICS.md: whether locked instructions complete flushes is disputed, so a finding says if it hangs on that.
+  // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on
+  // that.
   void rmwFences() {
     const Index& index = indexOf(*cause_.first);
     if (index.options().rmwFences) return;

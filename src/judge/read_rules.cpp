@@ -120,7 +120,7 @@ class ReadRules {
       return f.places.size();
     };
     std::size_t written = 0, commit = 0, before = 0, crash = 0, read = 0;
-    if (b.allocated) written = place("allocated or given up here", *b.allocated);
+    if (b.allocated) written = place("allocated or discarded here", *b.allocated);
     if (b.writer != kNoStore) written = place("written here", index_.stores()[b.writer].event);
     if (b.commit != kNoStore) commit = place("committed last here", index_.stores()[b.commit].event);
     if (b.commitBefore != kNoStore)
@@ -137,9 +137,9 @@ class ReadRules {
       }
     f.verdict = verdict(b, written, commit, before, read);
     if (crash != 0)
-      f.evidence.push_back(fmt::format("It is so if the power fails after ({}) (event {}), among others: at {}, in {}.",
-                                       crash, explorer_.space(b.space).at, counted(group.points.size(), "point"),
-                                       counted(group.states, "crash state")));
+      f.evidence.push_back(fmt::format(
+          "This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", crash,
+          explorer_.space(b.space).at, counted(group.points.size(), "point"), counted(group.states, "crash state")));
     if (b.inferred()) f.evidence.push_back(fmt::format("The restart trusts it because of that: {}.", b.because));
     if (b.allocated) f.evidence.emplace_back("With other bytes in that place the restart says something else.");
     f.crashState = out.state;
@@ -150,7 +150,7 @@ class ReadRules {
                              std::size_t read) {
     std::string reads = read != 0 ? fmt::format("The restart reads at ({})", read) : std::string("The restart reads");
     if (b.kind == FindingKind::UninitializedRead)
-      return fmt::format("{} memory that was allocated or given up at ({}) and that nothing had written since.", reads,
+      return fmt::format("{} memory that was allocated or discarded at ({}) and that nothing had written since.", reads,
                          written);
     if (b.kind == FindingKind::StaleRead)
       return fmt::format(
@@ -158,8 +158,9 @@ class ReadRules {
           reads, written, before, commit);
     if (commit == 0)
       return fmt::format("{} what was written at ({}), though nothing had been committed by then.", reads, written);
-    return fmt::format("{} what was written at ({}), though it was not sure to be durable at the last commit, ({}).",
-                       reads, written, commit);
+    return fmt::format(
+        "{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).", reads,
+        written, commit);
   }
 
   static constexpr unsigned kTries = 8;  // crash states in which other bytes are tried

@@ -14,7 +14,7 @@ class StateJudge {
   virtual ~StateJudge() = default;
   // A recovery that the space leads to.
   virtual const Verdict& verdict(SpaceNo space, RecoveryNo recovery) = 0;
-  // A run on memory that perhaps no crash recoveries.
+  // A run on memory that perhaps no crash leaves.
   virtual Verdict verdict(SpaceNo space, const Outcome& outcome) = 0;
 };
 

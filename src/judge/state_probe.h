@@ -70,7 +70,7 @@ class StateProbe {
   Assignment wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen);
 
   // How a restart ends if a surviving store had not been made, and a lost or later one (`with`) had. Perhaps no crash
-  // recoveries such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
+  // leaves such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
   Result<std::optional<Judgement>> without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
                                            const std::optional<StoreRef>& with = std::nullopt);
 

@@ -1,5 +1,5 @@
 // Crash states as plain values: a point, and for some of the uncertain lines which of their
-// stores survived. DESIGN.md, "The one idea".
+// stores survived. docs/design.md, "The one idea".
 #pragma once
 
 #include <array>

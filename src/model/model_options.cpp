@@ -59,7 +59,7 @@ Result<void> setModelOption(ModelOptions& options, std::string_view setting) {
       c.set(options);
       return {};
     }
-    return fail(fmt::format("'{}' is no value of {}; write {}={}", text, name, name, choicesOf(o.field)));
+    return fail(fmt::format("'{}' is not a value of {}; write {}={}", text, name, name, choicesOf(o.field)));
   }
   std::string names;
   for (const OptionRow& o : kOptions) names += fmt::format("{}{}", names.empty() ? "" : ", ", o.name);

@@ -1,5 +1,5 @@
 // The options of a persistency model as a plain value. Texts, parser and help all come from
-// model_options.def; SEMANTICS.md says what each means.
+// model_options.def; docs/semantics.md says what each means.
 #pragma once
 
 #include <string>

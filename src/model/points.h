@@ -1,4 +1,4 @@
-// The points of a trace at which a crash is worth looking at. SEMANTICS.md, "Points that are
+// The points of a trace at which a crash is worth looking at. docs/semantics.md, "Points that are
 // enough".
 #pragma once
 

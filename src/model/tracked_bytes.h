@@ -1,5 +1,5 @@
-// D of DESIGN.md: every byte that can differ between the crashes that are explored, and the pool
-// paths and operations that a recovery may ask about. The same for all points; lines keep their
+// Tracked bytes (docs/design.md, "Recovery"): every byte that can differ between the crashes that are explored, and the
+// pool paths and operations that a recovery may ask about. The same for all points; lines keep their
 // numbers when a later level adds more.
 #pragma once
 
@@ -43,7 +43,7 @@ class TrackedBytes {
   std::uint32_t operations_ = 0;
 };
 
-// The answer to a Path query: which file of the trace has the path, and its size.
+// The reply to a Path query: which file of the trace has the path, and its size.
 struct PathState {
   FileNo file = 0;  // 0: none
   std::uint64_t size = 0;

@@ -1,5 +1,5 @@
 // The versions of one line: the down-sets of a partially ordered history and the contents that
-// they give. SEMANTICS.md, "What survives of a line". Knows neither traces nor points: it is
+// they give. docs/semantics.md, "What survives of a line". Knows neither traces nor points: it is
 // handed the stores that may be missing and the content without them.
 #pragma once
 

@@ -45,7 +45,56 @@ void X86Model::event(EventNo n, const Event& e, Histories& histories) {
     case EventKind::Fsync:
       sync(n, e, histories);
       break;
-    default:  // lfence, thread switches, system calls and the end guarantee nothing
+    // These guarantee nothing. Every kind is named, so that the compiler asks about a new one.
+    case EventKind::Store:
+    case EventKind::StoreNt:
+    case EventKind::StoreOutside:
+    case EventKind::Load:
+    case EventKind::LoadRange:
+    case EventKind::Lfence:
+    case EventKind::FileNew:
+    case EventKind::FileData:
+    case EventKind::FileSize:
+    case EventKind::FileRename:
+    case EventKind::FileUnlink:
+    case EventKind::FileZero:
+    case EventKind::Map:
+    case EventKind::Unmap:
+    case EventKind::Discard:
+    case EventKind::Ignore:
+    case EventKind::OpBegin:
+    case EventKind::OpEnd:
+    case EventKind::RoiBegin:
+    case EventKind::RoiEnd:
+    case EventKind::Request:
+    case EventKind::ThreadBegin:
+    case EventKind::ThreadEnd:
+    case EventKind::Fork:
+    case EventKind::Exec:
+    case EventKind::End:
+    case EventKind::Call:
+    case EventKind::Branch:
+    case EventKind::Alloc:
+    case EventKind::Free:
+    case EventKind::SkipPointsBegin:
+    case EventKind::SkipPointsEnd:
+    case EventKind::ExtraPoint:
+    case EventKind::Complete:
+    case EventKind::SkipDetectionBegin:
+    case EventKind::SkipDetectionEnd:
+    case EventKind::CommitVar:
+    case EventKind::CommitRange:
+    case EventKind::TxBegin:
+    case EventKind::TxEnd:
+    case EventKind::TxAdd:
+    case EventKind::TxRemove:
+    case EventKind::TxIgnore:
+    case EventKind::Site:
+    case EventKind::Where:
+    case EventKind::Module:
+    case EventKind::Patched:
+    case EventKind::Unfollowed:
+    case EventKind::Lost:
       break;
   }
 }

@@ -1,4 +1,4 @@
-// x86 with volatile caches, Px86 in its synchronous form: the table "Rules" of SEMANTICS.md.
+// x86 with volatile caches, Px86 in its synchronous form: the table "Rules" of docs/semantics.md.
 #pragma once
 
 #include <vector>

@@ -50,16 +50,16 @@ std::vector<std::string> caveatsOf(const Report& report) {
         names +
         (report.trusted.size() == 1 ? " is trusted: what it does inside a call is"
                                     : " are trusted: what they do inside a call is") +
-        " taken to be right, and a crash comes before the call at most. Calls from one place that follow one another "
+        " assumed to be right, and a crash comes only before the call. Calls from one place that follow one another "
         "with nothing of the caller's in between count as one.");
   }
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
   sentences.emplace_back(
       "One run was judged: code that it did not reach, and other interleavings of its threads, were not looked at.");
-  // SEMANTICS.md: the unit of write-back is an assumption, and hardware promises less.
+  // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
   sentences.emplace_back(
-      "A line of 64 bytes is taken to reach memory whole when the power fails; hardware promises 8 bytes.");
+      "A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");
   if (model.find("tso=on") == std::string::npos)
     sentences.emplace_back(
         "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
@@ -67,19 +67,16 @@ std::vector<std::string> caveatsOf(const Report& report) {
   if (report.exploration) {
     sentences.emplace_back(
         "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker) and by what "
-        "it "
-        "prints: what is wrong and neither noticed nor printed is not found.");
+        "it prints: wrong data that it neither notices nor prints is not found.");
     if (!report.trapped)
       sentences.emplace_back(
-          "What only code tells apart that isn't instrumented is not found: reads inside libraries (atoi, sscanf, "
-          "members "
-          "of std::string) are not seen; --trap always sees them.");
+          "Reads inside libraries that are not instrumented (atoi, sscanf, members of std::string) are not seen, so "
+          "states that differ only in what these read count as one; --trap always sees them.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
       sentences.emplace_back(
           "The persistent heap never hands out memory twice: a crash that leaves a pointer to a block that was freed "
-          "and "
-          "would have been used again is not found.");
+          "and would have been used again is not found.");
   } else {
     sentences.emplace_back(
         "Crashes were not explored: data that becomes durable too late or in the wrong order, and a restart that goes "

@@ -24,10 +24,10 @@ Result<void> checkFindingsFolder(const std::string& folder, const std::string& o
   if (folder.empty()) return refuse("the name is empty");
   std::error_code error;
   fs::path at = folder;
-  if (fs::exists(at, error) && !fs::is_directory(at, error)) return refuse("it is no folder");
+  if (fs::exists(at, error) && !fs::is_directory(at, error)) return refuse("it is not a folder");
   if (!fs::exists(at, error)) at = fs::absolute(at, error).lexically_normal();
   while (!fs::exists(at, error) && at.has_parent_path() && at != at.parent_path()) at = at.parent_path();
-  if (!fs::is_directory(at, error)) return refuse(fmt::format("{} is no folder", at.string()));
+  if (!fs::is_directory(at, error)) return refuse(fmt::format("{} is not a folder", at.string()));
   if (access(at.c_str(), W_OK | X_OK) != 0) return refuse(std::strerror(errno));
   return {};
 }

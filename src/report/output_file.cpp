@@ -47,7 +47,7 @@ Result<OutputFile> OutputFile::prepare(const std::string& path, const std::strin
   }
   if (errno != ENOENT) return refuse(std::strerror(errno));
   if (stat(folder.c_str(), &st) != 0) return refuse(fmt::format("there is no folder {}", folder));
-  if (!S_ISDIR(st.st_mode)) return refuse(fmt::format("{} is no folder", folder));
+  if (!S_ISDIR(st.st_mode)) return refuse(fmt::format("{} is not a folder", folder));
   if (access(folder.c_str(), W_OK | X_OK) != 0) return refuse(std::strerror(errno));
   return out;
 }

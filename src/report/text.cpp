@@ -41,8 +41,8 @@ std::string suppressionText(const SuppressionUse& s) {
 std::string crashText(const CrashState& state) {
   std::string text;
   for (const CrashLevel& level : state)
-    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in recovery ", level.at,
-                        counted(level.persisted.size(), "line"));
+    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in the restart ",
+                        level.at, counted(level.persisted.size(), "line"));
   return text;
 }
 
@@ -121,7 +121,7 @@ class TextReport {
     if (e.crashesInARow > 1) points += fmt::format("; up to {} crashes in a row", e.crashesInARow);
     item("crashes at:", points);
     item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
-    std::string states = fmt::format("{} that a restart can tell apart", counted(e.states, "crash state"));
+    std::string states = fmt::format("{} that a restart can distinguish", counted(e.states, "crash state"));
     if (report_.run.log10States) states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);

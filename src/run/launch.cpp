@@ -91,8 +91,8 @@ Result<void> checkElf(std::ifstream& file, const Elf64_Ehdr& head, const std::st
     return fail(fmt::format("{}: a program for another processor: build it for x86-64", path));
   if (gainsRights(path))
     return fail(
-        fmt::format("{}: a setuid or setgid program, or one with capabilities: the system lets nobody load anything "
-                    "into it, so neither can Blackout; name a copy of it without them (cp makes one)",
+        fmt::format("{}: a setuid or setgid program, or one with capabilities: the loader ignores preloaded "
+                    "libraries, so Blackout's runtime can't be loaded; name a copy of it without them (cp makes one)",
                     path));
   for (unsigned i = 0; i < head.e_phnum; ++i) {
     Elf64_Phdr segment{};
@@ -140,7 +140,7 @@ Result<Loaded> checkLoadable(const std::string& path) {
                       "#!/bin/sh",
                       loaded.path));
     if (access(interpreter.c_str(), X_OK) != 0)
-      return fail(fmt::format("{}: its interpreter {} is missing; mend its first line", loaded.path, interpreter));
+      return fail(fmt::format("{}: its interpreter {} is missing; fix its first line", loaded.path, interpreter));
     loaded = {interpreter, true};
   }
   return fail(fmt::format("{}: too many scripts that interpret each other; name the program itself", path));

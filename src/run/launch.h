@@ -15,7 +15,7 @@
 namespace blackout {
 
 // The file that a command's first word names, as the shell would find it. `where` says where the user wrote it.
-Result<std::string> findProgram(const std::string& name, const std::string& where = "behind --");
+Result<std::string> findProgram(const std::string& name, const std::string& where = "after --");
 
 // What is loaded to run a file: itself, or the interpreter of a script.
 struct Loaded {

@@ -72,7 +72,7 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
   plan.size = end;
 
   auto broken = [&] {
-    return fail(fmt::format("{}: no room for the plan of the recovery runs: {}", path.string(), std::strerror(errno)));
+    return fail(fmt::format("{}: no room for the plan of the restarts: {}", path.string(), std::strerror(errno)));
   };
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return broken();
@@ -97,7 +97,7 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
 Result<void> PlanFile::refresh(const TrackedBytes& tracked) {
   auto& plan = *reinterpret_cast<blackout_plan*>(base_);
   if (tracked.count() > kMaxTracked)
-    return fail("more than 1 GiB of PM was stored to: too much to watch; make the workload smaller");
+    return fail("more than 1 GiB of PM was stored to: too much to track; make the workload smaller");
   auto* masks = reinterpret_cast<std::uint64_t*>(base_ + plan.masks);
   const auto* files = reinterpret_cast<const blackout_plan_file*>(base_ + plan.files);
   for (TrackedNo w = 0; w < tracked.count(); ++w) {

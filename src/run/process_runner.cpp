@@ -132,7 +132,7 @@ Result<void> ProcessRunner::addWorker(unsigned number) {
   auto byte = static_cast<unsigned char>(number);
   constexpr int kStartMilliseconds = 30'000;
   if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 || !answered(zygoteSocket_, kStartMilliseconds))
-    return fail("the recovery command ended before it came to its first instruction; try it by hand",
+    return fail("the command that is started after a crash ended before its first instruction; try it by hand",
                 ExitCode::Inconclusive);
   return {};
 }
@@ -202,7 +202,7 @@ Result<std::pair<unsigned, RunResult>> ProcessRunner::wait() {
       if (polled[i].revents == 0) continue;
       unsigned char b;
       if (read(polled[i].fd, &b, 1) != 1)
-        return fail("a worker of the recovery runs ended unexpectedly; was it killed, or is memory short?",
+        return fail("a worker that makes the restarts ended unexpectedly; was it killed, or is memory short?",
                     ExitCode::Inconclusive);
       workers_[numbers[i]].busy = false;
       return std::pair(numbers[i], resultOf(numbers[i]));
@@ -244,7 +244,7 @@ RunResult ProcessRunner::resultOf(unsigned number) {
   if (c.instrumented == 0 && o.ending != Ending::Broken) {
     // Nobody saw what it read, so it may have read everything.
     result.notes.emplace_back(
-        "The command that is started after a crash isn't instrumented: it is taken to read everything, so that every "
+        "The command that is started after a crash isn't instrumented: it is assumed to read everything, so that every "
         "combination of what a crash may leave is tried.");
     const TrackedBytes& tracked = baseline_->tracked();
     for (TrackedNo i = 0; i < tracked.count(); ++i)

@@ -108,7 +108,7 @@ class Driver {
     if (header == nullptr || result == nullptr) return fail("no memory for --drive", ExitCode::Internal);
     pid_t tool = getpid();
     pid_t child = fork();
-    if (child < 0) return fail(fmt::format("no process can be made: {}", std::strerror(errno)), ExitCode::Internal);
+    if (child < 0) return fail(fmt::format("can't start a process: {}", std::strerror(errno)), ExitCode::Internal);
     if (child > 0) return {};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != tool) _exit(1);
@@ -196,16 +196,16 @@ Result<void> judgeDrive(const RecordOptions& options, const std::string& program
     case BLACKOUT_DRIVE_ENDED:
       if (int code = rt::clientCode(drive.client_status); code != 0)
         recording.incomplete.push_back(fmt::format(
-            "The command of --drive, {}, ended with exit code {} in the recorded run, without any crash of ours; what "
-            "it was to do was not seen whole. Mend that first.",
+            "The command of --drive, {}, ended with exit code {} in the recorded run, without a simulated crash, so "
+            "not all of what it should do was seen. Fix that first.",
             options.drive[0], code));
       if (drive.sent == SIGKILL)
         recording.notes.emplace_back(
-            "The program did not end by SIGTERM and was killed; what it does at a proper end was not seen.");
+            "The program did not end on SIGTERM and was killed; what it does on a clean shutdown was not seen.");
       break;
     default:
       recording.incomplete.push_back(
-          fmt::format("{} was not waited for, because what ran it was killed.", options.drive[0]));
+          fmt::format("{} was not waited for, because the process that ran it was killed.", options.drive[0]));
   }
   return {};
 }
@@ -284,7 +284,7 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
   if (!mapped && code.script)
     return fail(
         fmt::format("{}: a script: neither its interpreter {} nor what it started mapped any PM; name the pool files "
-                    "with --pm, or the program itself behind --",
+                    "with --pm, or the program itself after --",
                     program, code.path));
   if (!followed)
     return fail(fmt::format(
@@ -304,7 +304,7 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
 
 Result<Recording> record(const RecordOptions& options) {
   if (options.command.empty())
-    return fail("no program: write it behind --, as in 'blackout check --pm pool.img -- ./program'");
+    return fail("no program: write it after --, as in 'blackout check --pm pool.img -- ./program'");
   auto launcher = Launcher::find(options.command);
   if (!launcher) return tl::unexpected(launcher.error());
   const std::string& program = launcher->program();

@@ -131,7 +131,7 @@ void registerMapping(Range range) {
     bool again = backing != Backing::SharedFile || strcmp(told, path) == 0;
     if (!recovering() && !again) {
       strcpy(told, path);
-      say("the program registers a mapping as persistent memory, and its file is no pool; give the option --pm", path);
+      say("the program registers a mapping as persistent memory, but its file is not a pool; name it with --pm", path);
     }
   }
   if (backing == Backing::Memory)

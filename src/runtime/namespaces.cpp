@@ -63,11 +63,11 @@ void ownNetwork() {
   int saved = errno;
   if (leave(CLONE_NEWNET)) {
     raiseLoopback();
-    note("recovery uses the network; each run has one of its own, with nobody else on it", nullptr);
+    note("a restart uses the network; each has a private one", nullptr);
   } else {
     note(
-        "recovery uses the network, and no private one can be made here: ports that two runs want at the same time "
-        "may make it fail; use --jobs 1",
+        "a restart uses the network, and no private one can be made here: restarts that want the same port at the same "
+        "time may fail; use --jobs 1",
         nullptr);
   }
   errno = saved;
@@ -80,8 +80,8 @@ void ownIpc() {
   int saved = errno;
   if (!leave(CLONE_NEWIPC))
     note(
-        "recovery uses shared objects of the kernel (System V, message queues), and no private ones can be made here: "
-        "they outlive the run; use --jobs 1",
+        "a restart uses shared objects of the kernel (System V, message queues), and no private ones can be made here: "
+        "they outlive the restart; use --jobs 1",
         nullptr);
   errno = saved;
 }

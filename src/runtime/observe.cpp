@@ -54,7 +54,7 @@ inline uint64_t maskOf(uint64_t from, uint64_t to) {  // bytes [from, to) of a l
 void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, const void* frame, uint32_t group) {
   uint64_t n = __atomic_fetch_add(&worker->query_count, 1, __ATOMIC_RELAXED);
   if (n >= BLACKOUT_MAX_QUERIES)
-    endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 4 million observations", frame);
+    endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
   q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, stageFlags()};
   if (traced) {

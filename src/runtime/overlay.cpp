@@ -76,10 +76,10 @@ void keep(const Found& f) {
     syscall(SYS_linkat, AT_FDCWD, part, AT_FDCWD, to, 0);
   } else if (errno == EFBIG) {
     if (syscall(SYS_symlinkat, kTooLarge, AT_FDCWD, to) == 0)
-      say("a file of more than 64 MiB that is no pool was changed; recoveries will see it as this run left it:",
+      say("a file of more than 64 MiB that is not a pool was changed; restarts will see it as this run left it:",
           f.canonical);
   } else {
-    say("what a file was like before can't be kept; recoveries will see it as this run left it:", f.canonical);
+    say("what a file was like before can't be kept; restarts will see it as this run left it:", f.canonical);
   }
   syscall(SYS_unlinkat, AT_FDCWD, part, 0);
 }
@@ -92,9 +92,9 @@ void noteRecorded(const Found& f) {
   char text[PATH_MAX + 128];
   snprintf(text, sizeof text,
            f.tooLarge
-               ? "recovery reads %.900s, which the recorded run wrote; it was too large to be kept, and recovery sees "
+               ? "a restart reads %.900s, which the recorded run wrote; it was too large to be kept, and restarts see "
                  "it as the recording left it"
-               : "recovery reads %.900s, which the recorded run wrote; it sees it as it was before the recording",
+               : "a restart reads %.900s, which the recorded run wrote; it sees it as it was before the recording",
            f.canonical);
   note(text, nullptr);
 }
@@ -133,7 +133,7 @@ void takeUp(Found& f, bool content, char* own) {
       if (!content && syscall(SYS_newfstatat, AT_FDCWD, from, &st, 0) == 0)
         syscall(SYS_mknod, own, S_IFREG | (st.st_mode & 0777), 0);
       else if (!copyFile(AT_FDCWD, from, AT_FDCWD, own, kMaxCopy))
-        broken(errno == EFBIG ? "it changes a file of more than 64 MiB that is no pool" : "a file can't be copied",
+        broken(errno == EFBIG ? "it changes a file of more than 64 MiB that is not a pool" : "a file can't be copied",
                f.canonical);
       return;
     }
@@ -388,7 +388,7 @@ bool renameOutside(int fromDir, const char* from, int toDir, const char* to, uns
   if (!recovering()) {
     Found f;
     if (recording() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
-      say("a folder was renamed; recoveries will not find what was in it:", f.canonical);
+      say("a folder was renamed; restarts will not find what was in it:", f.canonical);
     outside(fromDir, from, Use::Remove, ignored);
     outside(toDir, to, Use::Remove, ignored);
     return false;

@@ -70,7 +70,7 @@ int enter(uint32_t real) {
       return i;
     if (found == real) return i;
   }
-  endRun(BLACKOUT_ENDED_BROKEN, "a recovery with more than 8192 processes", nullptr);
+  endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 8192 processes", nullptr);
 }
 
 // It was waited for: the kernel may give its number to another one.

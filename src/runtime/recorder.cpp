@@ -45,7 +45,7 @@ void* rawMmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) 
 int openTrace() {
   int fd = int(syscall(SYS_openat, AT_FDCWD, options.trace, O_RDWR | O_CLOEXEC));
   if (fd < 0) return -1;
-  // Out of the way of the program's own numbers.
+  // A high number, so that the program's own descriptors get the numbers that they would have without Blackout.
   int high = int(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 900));
   if (high >= 0) {
     syscall(SYS_close, fd);

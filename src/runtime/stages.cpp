@@ -36,8 +36,8 @@ bool called(int condition, int stage, const char* name) {
   if (condition == 0 || !recording()) return false;
   if (stage >= kPre && stage <= (kPre | kPost)) return true;
   char text[160];
-  snprintf(text, sizeof text, "%s: %d is no stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH",
-           name, stage);
+  snprintf(text, sizeof text,
+           "%s: %d is not a stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH", name, stage);
   stop(text, nullptr, 2);
 }
 

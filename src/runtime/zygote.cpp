@@ -347,7 +347,7 @@ void joinStatus() {
     note("a restarted server exited with 0 before it was ready, so its client did not talk to it", nullptr);
   if (worker->drive.sent == SIGKILL)
     note(
-        "a restarted server did not end by SIGTERM and was killed, for which each restart waits; let it end by SIGTERM",
+        "a restarted server did not end on SIGTERM and was killed, which each restart waits for; let it end on SIGTERM",
         nullptr);
 }
 

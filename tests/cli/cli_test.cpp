@@ -125,8 +125,8 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("qqqqqq", 2, "'blackout help' lists them");
   expectRefused("help qqqqqq", 2, "'blackout help' lists them");
   expectRefused("help --completion fish", 2, "no such shell");
-  expectRefused("check", 2, "put it behind --");
-  expectRefused("check --pm p --", 2, "put it behind --");
+  expectRefused("check", 2, "put it after --");
+  expectRefused("check --pm p --", 2, "put it after --");
   expectRefused("check --pm p /bin/true", 2, "put -- before the program");
   expectRefused("check --pm", 2, "--pm");
   expectRefused("check --pmm p -- /bin/true", 2, "did you mean --pm?");
@@ -143,7 +143,7 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("record --pm p -o - -- /bin/true", 2, "needs a file");
   expectRefused("trace", 2, "name a trace");
   expectRefused("trace a b", 2, "unexpected argument 'b'");
-  expectRefused("trace a -- b", 2, "no program behind --");
+  expectRefused("trace a -- b", 2, "no program after --");
   expectRefused("sites", 2, "name a program file");
 }
 
@@ -158,7 +158,7 @@ TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
   expectRefused("check --checker a --pm 'p*' -- /bin/true", 2, "--pm must name one file");
   expectRefused("check --recover-stdin none" + program, 2, "can't be read");
   expectRefused("check --resume none" + program, 2, "no such file");
-  expectRefused("check --findings /dev/null" + program, 2, "it is no folder");
+  expectRefused("check --findings /dev/null" + program, 2, "it is not a folder");
   expectRefused("check --failures 0" + program, 2, "see 'blackout help check'");
 }
 
@@ -177,7 +177,7 @@ TEST_F(Cli, SuppressionsAreCheckedBeforeTheRun) {
       "--suppressions kind:3: no finding is called 'no-such-kind'; it is one of: race, semantic, performance, ");
   expectRefused("check --suppressions pattern" + program, 2, "pattern:1: 'race:' has no pattern");
   expectRefused("check --suppressions colon" + program, 2, "colon:1: 'race' has no colon");
-  expectRefused("check --suppressions binary" + program, 2, "binary:1: it is no text");
+  expectRefused("check --suppressions binary" + program, 2, "binary:1: it is not a text file");
   expectRefused("check --suppressions large" + program, 2, "large: it is larger than");
   EXPECT_FALSE(fs::exists(folder_ / "ran"));
 }
@@ -334,7 +334,7 @@ TEST_F(Cli, AProgramThatDiedByItselfIsInconclusive) {
   ASSERT_TRUE(w.save((folder_ / "t").string(), true));
   Ran r = blackout("check --from-trace t");
   EXPECT_EQ(r.code, 3) << r.err;
-  EXPECT_NE(r.err.find("The program itself ended with signal SIGSEGV (Segmentation fault), without any crash of ours."),
+  EXPECT_NE(r.err.find("The program itself ended with signal SIGSEGV (Segmentation fault), without a simulated crash."),
             std::string::npos)
       << r.err;
 }

@@ -19,7 +19,7 @@
 //
 // A stage that is none, in a restart only: nothing can be said of the restart, and the sentence is the reason.
 // RUN: not %blackout check --detect=none --pm %t.img -- %t %t.img stage 1 > %t.out 2>&1 && FileCheck %s --check-prefix=STAGE < %t.out
-// STAGE: blackout_complete: 0 is no stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH
+// STAGE: blackout_complete: 0 is not a stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH
 // RUN: %blackout check --detect=none --pm %t.img -- %t %t.img stage 0
 //
 // Ends too many, in a restart.

@@ -27,7 +27,7 @@ TEST(CleanFlush, OfALineThatIsDurableAlready) {
   JudgedProgram p;
   p.nt(1, 0, 1);
   p.sfence(1);
-  p.clwb(1, 0);  // a non-temporal store recoveries nothing in the cache
+  p.clwb(1, 0);  // a non-temporal store leaves nothing in the cache
   p.sfence(1);
   expectFound(p, "clean-flush", {1, 1});
 }

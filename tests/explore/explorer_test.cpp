@@ -124,7 +124,7 @@ TEST(Explorer, WhatIsLeftAfterAnObservationIsASetAndNoInterval) {
   p.store(1, 8, 2);
   Counted e(p, {open(), load(0, 1, 2), print(), load(8, 1, 3), print()});
   e.go();
-  // a = 0 recoveries the first version and the last two; b is 0, 1 or 2 there, and 0 or 1 where a = 1.
+  // a = 0 leaves the first version and the last two; b is 0, 1 or 2 there, and 0 or 1 where a = 1.
   EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb"}));
   EXPECT_EQ(e.summary().runs, 5U);
 }

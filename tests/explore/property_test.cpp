@@ -387,8 +387,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   RC_CLASSIFY(!whole, "files that can't be told");
 }
 
-// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery
-// says; and asking for that state finds the recovery.
+// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as its leaf says;
+// and asking for that state finds the recovery.
 class ImageMemory : public CrashedMemory {
  public:
   ImageMemory(const Image& image, const std::vector<std::uint32_t>& ops) : image_(image), ops_(ops) {}

@@ -145,10 +145,11 @@ TEST(Suppressions, WrongLinesAreNamed) {
   EXPECT_NE(refused(":main").find("no finding is called ''"), std::string::npos);
   EXPECT_NE(refused("shown:main").find("no finding is called"), std::string::npos);
   EXPECT_NE(refused("idle-fence:  ").find("known.txt:1: 'idle-fence:' has no pattern"), std::string::npos);
-  EXPECT_NE(refused(std::string_view("race:a\nrace:\0b\n", 15)).find("known.txt:2: it is no text"), std::string::npos);
+  EXPECT_NE(refused(std::string_view("race:a\nrace:\0b\n", 15)).find("known.txt:2: it is not a text file"),
+            std::string::npos);
   EXPECT_NE(refused("\x7f"
                     "ELF\x02")
-                .find("known.txt:1: it is no text"),
+                .find("known.txt:1: it is not a text file"),
             std::string::npos);
 }
 

@@ -91,7 +91,7 @@ TEST(ProgramBitcode, AFileOfNoKnownKindIsAnError) {
   ProgramBitcode p;
   auto added = addBitcode(p, "/etc/passwd");
   ASSERT_FALSE(added);
-  EXPECT_NE(added.error().sentence.find("is no program"), std::string::npos);
+  EXPECT_NE(added.error().sentence.find("is not a program"), std::string::npos);
   EXPECT_FALSE(addBitcode(p, "/nonexistent"));
 }
 

@@ -56,8 +56,8 @@ TEST(CrossFailure, HalfOfAStretchIsSuspected) {
   EXPECT_EQ(f.bugClass, BugClass::Race);
   ASSERT_TRUE(f.crashState);
   EXPECT_TRUE(says(f,
-                   "after a crash with nothing durable that was stored since the last ordering point it prints "
-                   "\"0 0\", after one with all of it durable \"1 1\""));
+                   "if the power fails with nothing durable that was stored since the last ordering point it prints "
+                   "\"0 0\", if it fails with all of it durable it prints \"1 1\""));
 }
 
 TEST(CrossFailure, OneStoreThatSwitchesIsNoFinding) {
@@ -113,7 +113,8 @@ TEST(CrossFailure, AnOperationSaysWhatIsRight) {
   // No code to analyse, so nobody knows which reads are tests, and an answer shows nothing.
   EXPECT_EQ(c.findings.front().finding.severity, Severity::Suspected);
   EXPECT_EQ(c.findings.front().finding.operation, "move");
-  EXPECT_TRUE(says(c.findings.front().finding, "before \"move\" it prints \"0 0\", after one behind \"move\" \"1 1\""));
+  EXPECT_TRUE(says(c.findings.front().finding,
+                   "before \"move\" it prints \"0 0\", if it fails after \"move\" it prints \"1 1\""));
 }
 
 TEST(CrossFailure, ATransactionIsAnOperation) {

@@ -40,7 +40,7 @@ TEST(Oracle, SignalsHangsAndExpectations) {
   expectFailed(ended(Ending::Signalled, SIGBUS), "crashes with SIGBUS");
   expectFailed(ended(Ending::Hung), "hangs: more than 1000 steps");
   expectFailed(ended(Ending::Expectation, 0, "every key has its value"),
-               "breaks what it promises: 'every key has its value' does not hold");
+               "violates an expectation: 'every key has its value' does not hold");
 }
 
 TEST(Oracle, NothingIsSaidOfRunsThatCouldNotBeFollowed) {

@@ -1,4 +1,4 @@
-// SEMANTICS.md a second time, by brute force: an explicit machine that interprets a trace event by
+// docs/semantics.md a second time, by brute force: an explicit machine that interprets a trace event by
 // event. It has no histories with minima and no closure; it has, for each line, the set of all
 // memories that are possible now. Between events any store may move from the cache or a write
 // buffer into memory, one at a time, whenever what must go first has gone; a flush that takes

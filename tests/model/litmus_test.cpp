@@ -1,4 +1,4 @@
-// Litmus tests of SEMANTICS.md: one tiny program per rule and per item that is easily got wrong,
+// Litmus tests of docs/semantics.md: one tiny program per rule and per item that is easily got wrong,
 // with the exact set of states that a crash may leave. States that are not listed are forbidden.
 #include <gtest/gtest.h>
 

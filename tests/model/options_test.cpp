@@ -37,7 +37,7 @@ TEST(ModelOptions, EveryRowOfTheHelpIsAccepted) {
 TEST(ModelOptions, WrongSettingsAreNamedWithTheCure) {
   auto value = parseModelOptions("nt-order=maybe");
   ASSERT_FALSE(value.has_value());
-  EXPECT_EQ(value.error().sentence, "'maybe' is no value of nt-order; write nt-order=program|any");
+  EXPECT_EQ(value.error().sentence, "'maybe' is not a value of nt-order; write nt-order=program|any");
   auto name = parseModelOptions("order=any");
   ASSERT_FALSE(name.has_value());
   EXPECT_EQ(name.error().sentence,

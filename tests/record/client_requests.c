@@ -4,7 +4,7 @@
 // RUN: %cc -O1 -g %s -o %t && rm -f %t.img %t.other
 // RUN: %blackout record --pm %t.img -o %t.trace -- %t %t.img %t.other > %t.out 2>&1 && FileCheck %s --check-prefix=SAID < %t.out
 // RUN: %blackout trace %t.trace | FileCheck %s
-// SAID: blackout: the program registers a mapping as persistent memory, and its file is no pool; give the option --pm {{.*}}.other
+// SAID: blackout: the program registers a mapping as persistent memory, but its file is not a pool; name it with --pm {{.*}}.other
 // SAID-NOT: registers
 // SAID: answers 1 2 0, 1 0, 0, 5
 // Outside of a recording nobody answers.

@@ -28,7 +28,7 @@
 //
 // Misuse ends the program with one sentence and exit code 2.
 // RUN: %blackout record --pm %t.img -o %t.trace -- %t %t.img stage > %t.out 2>&1; FileCheck %s --check-prefix=STAGE < %t.out
-// STAGE: blackout: blackout_skip_detection_begin: 4 is no stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH
+// STAGE: blackout: blackout_skip_detection_begin: 4 is not a stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH
 // STAGE: exit{{.*}}2
 // RUN: %blackout record --pm %t.img -o %t.trace -- %t %t.img var > %t.out 2>&1; FileCheck %s --check-prefix=VAR < %t.out
 // VAR: blackout: blackout_commit_var: not persistent memory; name its pool with --pm

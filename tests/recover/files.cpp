@@ -6,10 +6,10 @@
 // RUN: echo -n before > %t.d/log; echo -n before > %t.d/removed; echo -n before > %t.d/renamed
 // RUN: echo -n same > %t.d/same; echo -n same > %t.d/locked; echo -n x > %t.d/folder/x; ln -s same %t.d/link
 // RUN: %blackout check --jobs 2 --findings %t.found --pm %t.img -- %t %t.img %t.d 2>&1 | FileCheck %s
-// CHECK-DAG: recovery reads {{.*}}.d/log, which the recorded run wrote; it sees it as it was before the recording
-// CHECK-DAG: recovery reads {{.*}}.d/removed, which the recorded run wrote
-// CHECK-DAG: recovery reads {{.*}}.d/made, which the recorded run wrote
-// CHECK-NOT: recovery reads {{.*}}.d/same
+// CHECK-DAG: a restart reads {{.*}}.d/log, which the recorded run wrote; it sees it as it was before the recording
+// CHECK-DAG: a restart reads {{.*}}.d/removed, which the recorded run wrote
+// CHECK-DAG: a restart reads {{.*}}.d/made, which the recorded run wrote
+// CHECK-NOT: a restart reads {{.*}}.d/same
 // CHECK: restarts: {{ *[2-9]}} of
 // CHECK: SUMMARY: blackout: no findings;{{.*}},tso=off{{$}}
 //

@@ -1,4 +1,4 @@
-// Reads whose length depends on what is read, and loops over flags: what a restart can tell apart is explored, and a text
+// Reads whose length depends on what is read, and loops over flags: what a restart can distinguish is explored, and a text
 // that survived by half is seen by every function that reads texts. Each mode fails on one state only.
 // RUN: %cxx -O1 -g -fno-builtin -I%include %s -o %t && rm -rf %t.img %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: for m in strlen strnlen strcmp strncmp strdup strcpy strncpy strcat strchr memchr memcmp flags pair; do \

@@ -4,7 +4,7 @@
 // RUN: %cxx -O1 %s -o %t && head -c 4096 /dev/zero > %t.img && rm -rf %t.d && mkdir %t.d
 // RUN: cd %t.d && %t outside %blackout check --jobs 2 --findings %t.found --pm %t.img -- %t 2>&1 | FileCheck %s
 // RUN: ls %t.d | count 0
-// CHECK: note: recovery uses the network{{[;,]}}
+// CHECK: note: a restart uses the network{{[;,]}}
 // CHECK: restarts: {{ *[2-9]}} of
 // CHECK: SUMMARY: blackout: no findings;{{.*}},tso=off{{$}}
 #include <errno.h>

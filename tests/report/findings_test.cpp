@@ -122,7 +122,7 @@ TEST(Ending, IsToldApart) {
   r.run.waitStatus = 1 << 8;
   tellEnding(r);
   ASSERT_EQ(r.notes.size(), 1U);
-  EXPECT_EQ(r.notes[0], "The program itself ended with exit code 1, without any crash of ours.");
+  EXPECT_EQ(r.notes[0], "The program itself ended with exit code 1, without a simulated crash.");
   EXPECT_TRUE(r.complete());
   r.run.waitStatus = 6;
   tellEnding(r);

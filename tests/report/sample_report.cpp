@@ -117,7 +117,7 @@ Report sampleReport(const std::string& folder) {
   r.findings.push_back(fence);
 
   r.detectors = {"never-persisted", "idle-fence"};
-  r.notes = {"The program itself ended with exit code 3, without any crash of ours."};
+  r.notes = {"The program itself ended with exit code 3, without a simulated crash."};
   r.incomplete = {"12 events could not be recorded."};
   r.hiddenByOnly = 1;
   r.suppressions = {{"known.txt", 3, "idle-fence:drain*", 2},

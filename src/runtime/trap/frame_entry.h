@@ -27,7 +27,7 @@ struct FrameEntry {
 // The entry of the function that contains pc. False: none, or a damaged one.
 bool findEntry(const FrameTable& table, uintptr_t pc, FrameEntry& entry);
 
-// The table in the list whose file contains pc. In any context.
+// The table in the list whose file contains pc. Async-signal-safe.
 bool findTable(uintptr_t pc, FrameTable& table);
 
 // Changes whenever a table comes or goes. What was concluded from tables under a number counts no more under another

@@ -55,7 +55,7 @@ PatchCount patchModule(const PatchTarget& target, PatchAction action);
 // The file is being unloaded.
 void forgetPatches(uintptr_t begin, uintptr_t end);
 
-// The patch at this address; null: none. In any context.
+// The patch at this address; null: none. Async-signal-safe.
 const Patch* patchAt(uintptr_t pc);
 
 // A SIGTRAP: true if it was a breakpoint of a patch, and has been handled; the context is the program's next one.
@@ -63,7 +63,7 @@ bool patchTrapped(ucontext_t& context, PatchAction action);
 
 // Originals, and short instructions behind them that had to make room, are executed in a stub, at another address but
 // with the same length. They may fault there, on PM as elsewhere: this is where the program has the instruction. An
-// address that is in no stub is its own place. In any context.
+// address that is in no stub is its own place. Async-signal-safe.
 uintptr_t placeInProgram(uintptr_t pc);
 
 }  // namespace blackout::rt

@@ -357,7 +357,7 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   return Fault::Handled;
 }
 
-// Its effect and nothing else.
+// Only executes the instruction: no event is recorded of it.
 Fault effectOnly(const Instruction& i, ucontext_t& context) {
   Trap t{i, context, accessOf(i, context), 1, {}};
   t.iterations = alikeIterations(t.access);

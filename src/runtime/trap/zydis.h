@@ -11,7 +11,7 @@ namespace blackout::rt {
 // Not in a signal handler. False: it isn't installed.
 bool loadZydis();
 
-// In any context. False: these bytes are no instruction.
+// Async-signal-safe. False: these bytes are no instruction.
 bool decode(const void* code, size_t size, ZydisDecodedInstruction& instruction,
             ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT]);
 
