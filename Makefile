@@ -14,6 +14,7 @@ BUILD := build
 PREFIX ?= /usr/local
 SHARD ?= 1/1
 JOBS ?= $(shell nproc)
+DEMO := blackout blackout-clang blackout-clang++ BlackoutPass blackout_rt
 
 .PHONY: all setup build test test-full truth demo install bench format tidy clean
 .NOTPARALLEL:
@@ -40,7 +41,9 @@ test-full: build
 truth: build
 	@corpus/run.py --truth --jobs $(JOBS) --blackout $(BUILD)/bin/blackout
 
-demo: build
+# Nothing but what the demo runs: no tests, no benchmarks, no man pages.
+demo: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target $(DEMO)
 	@examples/demo $(BUILD)/bin
 
 install: build

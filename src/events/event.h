@@ -2,6 +2,7 @@
 // the few questions that every reader asks of it. PM addresses and lines are defined here.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 
@@ -28,6 +29,17 @@ constexpr std::uint64_t offsetOf(PmAddr a) { return a & (BLACKOUT_MAX_FILE_SIZE 
 constexpr PmAddr pmAddr(FileNo file, std::uint64_t offset) { return (PmAddr{file} << BLACKOUT_FILE_SHIFT) | offset; }
 constexpr LineNo lineOf(PmAddr a) { return a / BLACKOUT_LINE; }
 constexpr PmAddr addressOf(LineNo l) { return l * BLACKOUT_LINE; }
+
+// Bytes of PM, [begin, end).
+struct PmRange {
+  PmAddr begin = 0;
+  PmAddr end = 0;
+  static constexpr PmRange at(PmAddr begin, std::uint64_t size) { return {begin, begin + size}; }
+  // Also right where the sum of a damaged trace's address and size wrapped around.
+  constexpr std::uint64_t size() const { return end - begin; }
+  constexpr bool overlaps(const PmRange& r) const { return begin < r.end && r.begin < end; }
+  auto operator<=>(const PmRange&) const = default;
+};
 
 enum class EventKind : std::uint8_t {
 #define BLACKOUT_EVENT(code, Name, text, Group, Body, doc) Name = code,

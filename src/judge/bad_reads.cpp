@@ -20,8 +20,8 @@ BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<Com
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) != EventKind::Discard || e.len == BLACKOUT_DISCARD_CLEAN) continue;
-    PmRange range{e.addr, e.value};
-    for (LineNo line = lineOf(e.addr); addressOf(line) < range.end(); ++line)
+    PmRange range = PmRange::at(e.addr, e.value);
+    for (LineNo line = lineOf(e.addr); addressOf(line) < range.end; ++line)
       if (baseline.tracked().find(line) != TrackedBytes::kNone)
         undefined_[line].push_back({n, maskIn(line, range), e.len == 0});
   }
@@ -30,7 +30,7 @@ BadReads::BadReads(Explorer& explorer, const Baseline& baseline, std::vector<Com
 bool BadReads::isCommit(StoreNo store) {
   const Trace& trace = index_.trace();
   const Event& e = trace[index_.stores()[store].event];
-  PmRange bytes{e.addr, bytesOf(e)};
+  PmRange bytes = PmRange::at(e.addr, bytesOf(e));
   const Site* site = trace.siteOf(e);
   return std::any_of(variables_.begin(), variables_.end(),
                      [&](const CommitVariable& v) { return v.variable.overlaps(bytes); }) ||
@@ -58,7 +58,7 @@ std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const RecoveryDetail& det
 
 std::vector<StoreNo> BadReads::commitsOf(SpaceNo space, const RecoveryDetail& detail, const PmRange& variable) const {
   std::vector<StoreNo> all;
-  for (LineNo line = lineOf(variable.addr); addressOf(line) < variable.end(); ++line)
+  for (LineNo line = lineOf(variable.begin); addressOf(line) < variable.end; ++line)
     for (StoreNo s : writesOf(space, detail, line, maskIn(line, variable), 2)) all.push_back(s);
   std::sort(all.rbegin(), all.rend());
   if (all.size() > 2) all.resize(2);
@@ -80,14 +80,14 @@ bool BadReads::before(StoreNo a, StoreNo b) const {
 
 // Whether the bytes are a flag: two values that follow one another.
 bool BadReads::alternates(const PmRange& variable) const {
-  LineNo line = lineOf(variable.addr);
+  LineNo line = lineOf(variable.begin);
   LineId id = index_.lineId(line);
-  if (id == kNoLine || lineOf(variable.end() - 1) != line) return false;
+  if (id == kNoLine || lineOf(variable.end - 1) != line) return false;
   std::uint64_t mask = maskIn(line, variable);
   LineBytes initial = index_.contentOf(id, 0, {});
   std::uint64_t before = 0;
-  std::memcpy(&before, initial.data() + variable.addr % BLACKOUT_LINE,
-              std::min<std::uint64_t>({variable.size, 8, BLACKOUT_LINE - variable.addr % BLACKOUT_LINE}));
+  std::memcpy(&before, initial.data() + variable.begin % BLACKOUT_LINE,
+              std::min<std::uint64_t>({variable.size(), 8, BLACKOUT_LINE - variable.begin % BLACKOUT_LINE}));
   std::set<std::uint64_t> values{before};
   std::uint32_t writes = 0;
   std::optional<std::uint64_t> last;
@@ -107,8 +107,8 @@ bool BadReads::alternates(const PmRange& variable) const {
 //
 // That the data was not sure to be written after the last but one commit is no case of its own: the state in which that
 // commit is lost is looked at too, and there the data is uncommitted.
-std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& detail, const Query& q, const PmRange& variable,
-                                       std::uint64_t covered, bool strict) const {
+std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& detail, const Query& q,
+                                       const PmRange& variable, std::uint64_t covered, bool strict) const {
   LineNo line = baseline_.tracked().line(q.subject);
   std::vector<StoreNo> commits = commitsOf(space, detail, variable);
   for (std::uint64_t left = covered; left != 0; left &= left - 1) {
@@ -249,7 +249,7 @@ std::vector<BadRead> BadReads::of(SpaceNo space, RecoveryNo recovery, bool infer
     if (const FieldKey& field = reads_.guardians().testedBy(q.site); !field.empty()) {
       auto from = static_cast<unsigned>(std::countr_zero(q.mask));
       auto to = 64 - static_cast<unsigned>(std::countl_zero(q.mask));
-      tested[field] = {addressOf(line) + from, to - from};
+      tested[field] = {addressOf(line) + from, addressOf(line) + to};
     }
   }
   return bad;

@@ -10,14 +10,14 @@ namespace blackout {
 namespace {
 
 std::string rangeText(const PmRange& r) {
-  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.addr), offsetOf(r.addr) + r.size, fileOf(r.addr));
+  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.begin), offsetOf(r.begin) + r.size(), fileOf(r.begin));
 }
 
 }  // namespace
 
 std::uint64_t maskIn(LineNo line, const PmRange& r) {
   PmAddr begin = addressOf(line), end = begin + BLACKOUT_LINE;
-  PmAddr from = std::max(begin, r.addr), to = std::min(end, r.end());
+  PmAddr from = std::max(begin, r.begin), to = std::min(end, r.end);
   if (from >= to) return 0;
   std::uint64_t size = to - from;
   return (size == BLACKOUT_LINE ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1) << (from - begin);
@@ -33,7 +33,7 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
                                                     const std::function<std::string(EventNo)>& place) {
   std::vector<CommitVariable> all;
   auto find = [&](PmAddr addr) {
-    return std::find_if(all.begin(), all.end(), [&](const CommitVariable& v) { return v.variable.addr == addr; });
+    return std::find_if(all.begin(), all.end(), [&](const CommitVariable& v) { return v.variable.begin == addr; });
   };
   auto bad = [&](EventNo n, std::string what) {
     std::string at = place(n);
@@ -42,7 +42,7 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::CommitVar) {
-      PmRange variable{e.addr, e.value};
+      PmRange variable = PmRange::at(e.addr, e.value);
       auto same =
           std::find_if(all.begin(), all.end(), [&](const CommitVariable& v) { return v.variable.overlaps(variable); });
       // Registered at every start, it is still one.
@@ -54,10 +54,11 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
     } else if (kindOf(e) == EventKind::CommitRange) {
       std::string_view payload = trace.payload(n);
       if (payload.size() < 16) return bad(n, "a damaged commit range");
-      PmRange range{e.addr, 0};
+      std::uint64_t size = 0;
       PmAddr variable = 0;
-      std::memcpy(&range.size, payload.data(), 8);
+      std::memcpy(&size, payload.data(), 8);
       std::memcpy(&variable, payload.data() + 8, 8);
+      PmRange range = PmRange::at(e.addr, size);
       auto v = find(variable);
       if (v == all.end())
         return bad(n, "blackout_commit_range() for a variable that blackout_commit_var() has not registered");

@@ -11,14 +11,6 @@
 
 namespace blackout {
 
-struct PmRange {
-  PmAddr addr = 0;
-  std::uint64_t size = 0;
-  PmAddr end() const { return addr + size; }
-  bool overlaps(const PmRange& r) const { return addr < r.end() && r.addr < end(); }
-  auto operator<=>(const PmRange&) const = default;
-};
-
 // Bytes of a line in the range, as a mask.
 std::uint64_t maskIn(LineNo line, const PmRange& range);
 

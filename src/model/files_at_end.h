@@ -22,12 +22,6 @@ struct ReplayedFile {
 // All files of the trace, by number.
 std::vector<ReplayedFile> replay(const Trace& trace);
 
-struct PmRange {
-  PmAddr begin = 0;
-  PmAddr end = 0;
-  auto operator<=>(const PmRange&) const = default;
-};
-
 // The first ranges, at most `max`, in which a file on disk differs from the replayed one; bytes
 // that only one of them has differ. Holes of the file are skipped, not read.
 Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max);

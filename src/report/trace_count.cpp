@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "report/escape.h"
 #include "binary/symbolizer.h"
+#include "report/escape.h"
 #include "report/trace_text.h"
 
 namespace blackout {
@@ -77,11 +77,11 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         case CountBy::Line: {
           std::optional<PmRange> range = rangeOf(trace, n);
-          std::uint64_t last = range && range->size != 0 ? (range->addr + range->size - 1) / BLACKOUT_LINE : 0;
-          if (!range || range->size == 0 || last - lineOf(range->addr) >= kMaxLines)
+          std::uint64_t last = range && range->size() != 0 ? lineOf(range->end - 1) : 0;
+          if (!range || range->size() == 0 || last - lineOf(range->begin) >= kMaxLines)
             ++counts["no line"];
           else
-            for (LineNo l = lineOf(range->addr); l <= last; ++l) ++lines[l];
+            for (LineNo l = lineOf(range->begin); l <= last; ++l) ++lines[l];
           break;
         }
         case CountBy::Operation: {
@@ -97,7 +97,7 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         case CountBy::File: {
           std::optional<PmRange> range = rangeOf(trace, n);
-          FileNo file = range ? fileOf(range->addr) : 0;
+          FileNo file = range ? fileOf(range->begin) : 0;
           ++counts[file == 0 || file >= trace.files().size() ? "no file" : escapeText(trace.files()[file].path)];
           break;
         }

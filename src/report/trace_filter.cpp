@@ -78,38 +78,38 @@ std::optional<PmRange> rangeOf(const Trace& trace, EventNo n) {
   const Event& e = trace[n];
   switch (groupOf(e)) {
     case EventGroup::Store:
-      return PmRange{e.addr, bytesOf(e)};
+      return PmRange::at(e.addr, bytesOf(e));
     case EventGroup::Outside:
       if (kindOf(e) == EventKind::FlushOutside) return std::nullopt;
-      return PmRange{e.addr, bytesOf(e)};
+      return PmRange::at(e.addr, bytesOf(e));
     case EventGroup::Load:
-      return PmRange{e.addr, kindOf(e) == EventKind::LoadRange ? e.value : bytesOf(e)};
+      return PmRange::at(e.addr, kindOf(e) == EventKind::LoadRange ? e.value : bytesOf(e));
     case EventGroup::Flush:
-      return PmRange{addressOf(lineOf(e.addr)), BLACKOUT_LINE};
+      return PmRange::at(addressOf(lineOf(e.addr)), BLACKOUT_LINE);
     case EventGroup::Sync:
       if (kindOf(e) == EventKind::SyncStart) return std::nullopt;
-      if (kindOf(e) == EventKind::Fsync) return PmRange{pmAddr(fileOf(e.addr), 0), BLACKOUT_MAX_FILE_SIZE};
-      return PmRange{e.addr, e.value};
+      if (kindOf(e) == EventKind::Fsync) return PmRange::at(pmAddr(fileOf(e.addr), 0), BLACKOUT_MAX_FILE_SIZE);
+      return PmRange::at(e.addr, e.value);
     case EventGroup::File:
       // The size and the name are about the file as a whole, and about no line.
-      if (kindOf(e) == EventKind::FileData || kindOf(e) == EventKind::FileZero) return PmRange{e.addr, e.value};
-      return PmRange{e.addr, 0};
+      if (kindOf(e) == EventKind::FileData || kindOf(e) == EventKind::FileZero) return PmRange::at(e.addr, e.value);
+      return PmRange::at(e.addr, 0);
     case EventGroup::Map:
-      if (kindOf(e) == EventKind::Unmap) return PmRange{e.addr, e.value};
-      return PmRange{e.addr, 0};
+      if (kindOf(e) == EventKind::Unmap) return PmRange::at(e.addr, e.value);
+      return PmRange::at(e.addr, 0);
     case EventGroup::Mark:
       switch (kindOf(e)) {
         case EventKind::Discard:
         case EventKind::Ignore:
         case EventKind::CommitVar:
         case EventKind::TxIgnore:
-          return PmRange{e.addr, e.value};
+          return PmRange::at(e.addr, e.value);
         case EventKind::CommitRange:
         case EventKind::TxAdd:
         case EventKind::TxRemove: {
           std::uint64_t size = 0;  // the payload's first word
           std::memcpy(&size, trace.payload(n).data(), sizeof size);
-          return PmRange{e.addr, size};
+          return PmRange::at(e.addr, size);
         }
         default:
           break;
@@ -183,13 +183,13 @@ Result<TraceFilter> TraceFilter::make(const Trace& trace, const TraceFilterText&
 bool TraceFilter::wantsRange(const Trace& trace, EventNo n) const {
   std::optional<PmRange> range = rangeOf(trace, n);
   if (!range) return false;
-  FileNo file = fileOf(range->addr);
+  FileNo file = fileOf(range->begin);
   if (!files_.empty() && !files_.contains(file)) return false;
   if (lines_.empty()) return true;
-  std::uint64_t begin = offsetOf(range->addr);
+  std::uint64_t begin = offsetOf(range->begin);
   return std::any_of(lines_.begin(), lines_.end(), [&](const LineWanted& l) {
-    return (!l.file || *l.file == file) && range->size != 0 && begin < l.offset + BLACKOUT_LINE &&
-           (begin >= l.offset || range->size > l.offset - begin);
+    return (!l.file || *l.file == file) && range->size() != 0 && begin < l.offset + BLACKOUT_LINE &&
+           (begin >= l.offset || range->size() > l.offset - begin);
   });
 }
 

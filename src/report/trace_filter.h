@@ -24,10 +24,6 @@ struct TraceFilterText {
 };
 
 // The bytes of PM that an event is about; nothing for one that is about none.
-struct PmRange {
-  PmAddr addr = 0;
-  std::uint64_t size = 0;
-};
 std::optional<PmRange> rangeOf(const Trace& trace, EventNo n);
 
 class TraceFilter {

@@ -21,7 +21,7 @@ std::vector<PmRange> mappedRanges(const Trace& trace) {
     if (kindOf(trace[n]) != EventKind::Map) continue;
     std::uint64_t place[2];
     std::memcpy(place, trace.payload(n).data(), sizeof place);
-    ranges.push_back({trace[n].addr, trace[n].addr + place[1]});
+    ranges.push_back(PmRange::at(trace[n].addr, place[1]));
   }
   return ranges;
 }
@@ -46,8 +46,7 @@ Result<std::vector<std::string>> unexplainedBytes(const Trace& trace, const fs::
     if (!differences) return tl::unexpected(differences.error());
     if (isRegistered(file))
       std::erase_if(*differences, [&](const PmRange& d) {
-        return std::none_of(mapped.begin(), mapped.end(),
-                            [&](const PmRange& m) { return d.begin < m.end && m.begin < d.end; });
+        return std::none_of(mapped.begin(), mapped.end(), [&](const PmRange& m) { return d.overlaps(m); });
       });
     for (std::size_t i = 0; i < differences->size() && i < kNamed; ++i) {
       const PmRange& r = (*differences)[i];
