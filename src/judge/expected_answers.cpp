@@ -62,7 +62,6 @@ const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at) const {
   for (const Operation& o : operations_) {
     if (o.begin >= at) break;
     if (o.end < at) continue;
-    if (found != nullptr && found->owner != o.owner) return nullptr;
     found = &o;
   }
   return found;

@@ -62,7 +62,7 @@ class ExpectedAnswers {
   };
   void findOperations();
   void findTransactions();
-  // The innermost operation at this point; null: none, or several that have nothing to do with each other.
+  // The operation at this point that began last, which is the innermost one if it is `alone`; null: none.
   const Operation* underWay(EventNo at) const;
   // Whether nobody else did anything in the meantime.
   bool alone(const Operation& operation) const;

@@ -36,7 +36,7 @@ void ProgramGuardians::analyse() {
         if (!decides(guard.shape)) continue;
         tests.try_emplace(accessId(guard.test), g.field);
         if (!commits(guard.shape)) continue;
-        commitVariables_.insert(g.field);
+        table_.commitVariables.insert(g.field);
         guarded[accessId(guard.read)].try_emplace(g.field, reasonOf(g, data, guard));
       }
   for (const std::string& program : programs_) {
@@ -45,9 +45,9 @@ void ProgramGuardians::analyse() {
     for (const Site& site : *sites)
       for (const Source& source : site.sources) {
         std::uint64_t access = accessId(source);
-        if (auto t = tests.find(access); t != tests.end()) tests_.try_emplace(site.id, t->second);
+        if (auto t = tests.find(access); t != tests.end()) table_.tests.try_emplace(site.id, t->second);
         if (auto g = guarded.find(access); g != guarded.end())
-          guarded_[site.id].insert(g->second.begin(), g->second.end());
+          table_.guarded[site.id].insert(g->second.begin(), g->second.end());
       }
   }
 }
@@ -59,24 +59,24 @@ bool ProgramGuardians::known() {
 
 bool ProgramGuardians::tests(std::uint64_t site) {
   analyse();
-  return tests_.contains(site);
+  return table_.tests.contains(site);
 }
 
 bool ProgramGuardians::isCommitVariable(const FieldKey& field) {
   analyse();
-  return commitVariables_.contains(field);
+  return table_.commitVariables.contains(field);
 }
 
 const std::map<FieldKey, std::string>& ProgramGuardians::guardsOf(std::uint64_t site) {
   analyse();
-  auto g = guarded_.find(site);
-  return g == guarded_.end() ? kNoFields : g->second;
+  auto g = table_.guarded.find(site);
+  return g == table_.guarded.end() ? kNoFields : g->second;
 }
 
 const FieldKey& ProgramGuardians::testedBy(std::uint64_t site) {
   analyse();
-  auto t = tests_.find(site);
-  return t == tests_.end() ? kNoField : t->second;
+  auto t = table_.tests.find(site);
+  return t == table_.tests.end() ? kNoField : t->second;
 }
 
 }  // namespace blackout

@@ -16,8 +16,16 @@ namespace blackout {
 
 class ProgramGuardians {
  public:
+  // What the analysis says, by Site::id.
+  struct Table {
+    std::map<std::uint64_t, FieldKey> tests;
+    std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded;  // by the read: the fields, and why
+    std::set<FieldKey> commitVariables;
+  };
   // Program files: the program and the libraries with instrumented code.
   explicit ProgramGuardians(std::vector<std::string> programs) : programs_(std::move(programs)) {}
+  // Known already.
+  explicit ProgramGuardians(Table table) : analysed_(true), known_(true), table_(std::move(table)) {}
 
   // Whether the program carries what the analysis needs. Otherwise nothing is known to be a guardian.
   bool known();
@@ -38,9 +46,7 @@ class ProgramGuardians {
   std::vector<std::string> programs_;
   bool analysed_ = false;
   bool known_ = false;
-  std::map<std::uint64_t, FieldKey> tests_;                           // by site
-  std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded_;  // by site of the read
-  std::set<FieldKey> commitVariables_;
+  Table table_;
 };
 
 }  // namespace blackout

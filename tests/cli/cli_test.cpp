@@ -40,13 +40,14 @@ class Cli : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   // Arguments are passed through a shell: quote what needs it.
-  Ran blackout(const std::string& arguments) const {
-    fs::path out = folder_ / "stdout";
+  Ran blackout(const std::string& arguments, fs::path out = {}) const {
+    if (out.empty()) out = folder_ / "stdout";
     fs::path err = folder_ / "stderr";
     std::string command = "cd '" + folder_.string() + "' && NO_COLOR= '" BLACKOUT_COMMAND "' " + arguments + " >'" +
                           out.string() + "' 2>'" + err.string() + "' </dev/null";
     int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contentOf(out), contentOf(err)};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            fs::is_regular_file(out) ? contentOf(out) : std::string(), contentOf(err)};
   }
   // Refused: exit code, nothing on standard output, one line on standard error that says `what`.
   void expectRefused(const std::string& arguments, int code, const std::string& what) const {
@@ -344,6 +345,12 @@ TEST_F(Cli, AFullDiskIsSaid) {
   Ran r = blackout("check --from-trace t --json /dev/full");
   EXPECT_EQ(r.code, 3) << r.err;
   EXPECT_NE(r.err.find("No space left on device"), std::string::npos);
+  // A result on standard output that could not be written is none either.
+  for (const std::string& arguments : {std::string("help"), std::string("trace t")}) {
+    r = blackout(arguments, "/dev/full");
+    EXPECT_EQ(r.code, 3) << arguments;
+    EXPECT_EQ(r.err, "blackout: can't write the output: No space left on device\n") << arguments;
+  }
 }
 
 }  // namespace

@@ -240,6 +240,18 @@ TEST(NeverPersisted, StillMappedElsewhere) {
   expectNothing(p, kDetector);
 }
 
+// Of a mapping whose front was unmapped the tail stays: what another mapping gives up is still in reach there.
+TEST(NeverPersisted, StillMappedByTheTailOfAnother) {
+  JudgedProgram p(8192);
+  p.map(0, 8192, 0x10000);
+  p.range(EventKind::Unmap, 1, 0, 4096);  // its front
+  p.map(4096, 4096, 0x20000);
+  p.store(1, 4096, 1);
+  p.range(EventKind::Unmap, 1, 4096, 4096);
+  p.persist(4096);  // through the tail
+  expectNothing(p, kDetector);
+}
+
 TEST(NeverPersisted, RemappedMemoryIsStillInReach) {
   JudgedProgram p;
   p.map(0, 4096, 0x10000);

@@ -30,6 +30,24 @@ TEST(StoreOutside, ToldEvenWhenBlind) {
   EXPECT_EQ(p.found("store-outside", "", true).size(), 1U);
 }
 
+TEST(StoreOutside, OnlyInsideTheRegionOfInterest) {
+  JudgedProgram p(100);
+  auto outside = [&](std::uint64_t id) {
+    p.writer.event(EventKind::StoreOutside, 1, p.at(200), 0, 4, p.place(id));
+    p.writer.event(EventKind::FlushOutside, 1, 0x7fff0000, 0, 0, p.place(id + 10, SiteKind::Clwb));
+  };
+  outside(1);
+  p.event(EventKind::RoiBegin);
+  outside(2);
+  p.event(EventKind::RoiEnd);
+  outside(3);
+  for (const auto& [detector, site] : {std::pair("store-outside", 2U), std::pair("flush-outside", 12U)}) {
+    auto findings = p.found(detector);
+    ASSERT_EQ(findings.size(), 1U) << detector;
+    EXPECT_EQ(findings[0].places[0].siteId, site);
+  }
+}
+
 TEST(FlushOutside, OfMemoryInNoPool) {
   JudgedProgram p;
   StackId w = p.place(1, SiteKind::Clwb);

@@ -283,6 +283,19 @@ TEST(Strategies, TwoPlanPersistsOneStoreOrAllButOne) {
   EXPECT_NEAR(e.summary().log10States, std::log10(16.0), 1e-9);
 }
 
+TEST(Strategies, TwoPlanLosesSomethingInEveryAllButOne) {
+  // What the line holds in the end is not its last version: the bytes were the same before.
+  TinyProgram p;
+  for (unsigned value : {1U, 2U, 1U}) p.store(1, 0, value);
+  p.store(1, 64, 1);
+  Wanted setup;
+  setup.strategy = "two-plan";
+  Counted e(p, {open(), load(0, 1, 2), print(), load(64, 1, 3), print()}, setup);
+  e.go();
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:ba", "0:0:ca", "0:0:ab", "0:0:cb"}));
+  EXPECT_EQ(e.summary().statesTried, 6U);
+}
+
 TEST(Strategies, ASampleTakesDistinctStatesWhileThereAreAny) {
   TinyProgram p;
   for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
@@ -299,6 +312,19 @@ TEST(Strategies, ASampleTakesDistinctStatesWhileThereAreAny) {
     e.go();
     EXPECT_EQ(e.leavesAtEnd(), std::min<std::size_t>(samples, 64));
   }
+  // 2 states up to 32: where the states do not fill a power of four, numbers past them are not taken.
+  for (unsigned lines = 1; lines <= 5; ++lines)
+    for (std::uint64_t seed : {1U, 2U, 3U}) {
+      TinyProgram few;
+      for (unsigned i = 0; i < lines; ++i) few.store(1, 64 * i, 1);
+      Wanted setup;
+      setup.strategy = "sample";
+      setup.strategyOptions.samples = 1U << lines;
+      setup.strategyOptions.seed = seed;
+      Counted e(few, recovery, setup);
+      e.go();
+      EXPECT_EQ(e.leavesAtEnd(), std::size_t{1} << lines) << seed;
+    }
 }
 
 TEST(Strategies, ExhaustiveRefusesWhatIsTooMuch) {
@@ -415,24 +441,27 @@ TEST(WholeRecord, AnotherInstructionBetweenThemMakesThemDecisions) {
 }
 
 TEST(WholeRecord, ReadsThatDecideWhatIsReadNextAreNoPieces) {
-  // One instruction follows a list: where the next is not there, it reads something else.
-  TinyProgram p;
-  for (unsigned i = 0; i < 6; ++i) p.store(1, 64 * i, 1);
-  std::vector<Instruction> recovery = {open()};
-  for (unsigned i = 0; i < 6; ++i) {
-    recovery.push_back(load(64 * i, 1, 5));
-    recovery.push_back(skip(1));
-    recovery.push_back(load(1024 + 64 * i, 1, 5));
+  // One instruction follows a list: where the next is not there, it reads something else. The long list has more
+  // combinations than are tried before anything is taken for a record.
+  for (unsigned n : {6U, 10U}) {
+    TinyProgram p;
+    for (unsigned i = 0; i < n; ++i) p.store(1, 64 * i, 1);
+    std::vector<Instruction> recovery = {open()};
+    for (unsigned i = 0; i < n; ++i) {
+      recovery.push_back(load(64 * i, 1, 5));
+      recovery.push_back(skip(1));
+      recovery.push_back(load(1024 + 64 * i, 1, 5));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      p.store(1, 1024 + 64 * i, 1);
+      p.clflush(1, 1024 + 64 * i);
+    }
+    Counted e(p, recovery);
+    e.go();
+    // The last point is before the last flush: where the last was not there, what is read instead is uncertain too.
+    EXPECT_EQ(e.leavesAtEnd(), 3U << (n - 1));
+    EXPECT_TRUE(e.summary().assumptions.empty());
   }
-  for (unsigned i = 0; i < 6; ++i) {
-    p.store(1, 1024 + 64 * i, 1);
-    p.clflush(1, 1024 + 64 * i);
-  }
-  Counted e(p, recovery);
-  e.go();
-  // The last point is before the last flush: where the sixth was not there, what is read instead is uncertain too.
-  EXPECT_EQ(e.leavesAtEnd(), 32U + 2 * 32U);
-  EXPECT_TRUE(e.summary().assumptions.empty());
 }
 
 // --- budget and bounds ---

@@ -118,7 +118,8 @@ TEST(Suppressions, MatchTheirKindOrClassOnly) {
 
 TEST(Suppressions, CommentsBlanksAndLineEnds) {
   Suppressions s;
-  ASSERT_TRUE(s.parse("# idle-fence:a\n\n  \t\n  idle-fence : f ()  \r\n\t# more\nrace:src/#a.c # ticket 5", "known.txt"));
+  ASSERT_TRUE(
+      s.parse("# idle-fence:a\n\n  \t\n  idle-fence : f ()  \r\n\t# more\nrace:src/#a.c # ticket 5", "known.txt"));
   ASSERT_EQ(s.rows().size(), 2U);
   EXPECT_EQ(s.rows()[0].line, 4U);
   EXPECT_EQ(s.rows()[0].file, "known.txt");
@@ -129,6 +130,16 @@ TEST(Suppressions, CommentsBlanksAndLineEnds) {
   // Only the first colon is one of ours.
   ASSERT_TRUE(s.parse("idle-fence:Map::put", "more"));
   EXPECT_EQ(s.rows()[2].pattern, "Map::put");
+}
+
+// As some editors save it.
+TEST(Suppressions, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  Suppressions s;
+  ASSERT_TRUE(s.parse("\xef\xbb\xbfidle-fence:main\nrace:f\n", "known.txt"));
+  ASSERT_EQ(s.rows().size(), 2U);
+  EXPECT_EQ(s.rows()[0].text, "idle-fence:main");
+  EXPECT_EQ(s.rows()[0].line, 1U);
+  EXPECT_EQ(refused("race:f\n\xef\xbb\xbfrace:f\n").find("--suppressions known.txt:2: "), 0U) << "at the start only";
 }
 
 TEST(Suppressions, WrongLinesAreNamed) {

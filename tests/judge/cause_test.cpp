@@ -155,6 +155,35 @@ TEST(Cause, AnAcknowledgedOperationThatIsLost) {
   EXPECT_NE(f.verdict.find("though the operation that wrote it has ended at (2)"), std::string::npos) << f.verdict;
 }
 
+// What counts is what was flushed when the operation ended, not when the power failed.
+TEST(Cause, AFlushBehindTheOperationIsTooLateForIt) {
+  JudgedProgram p;
+  p.opBegin(1, "put");
+  p.storeAt(p.place(1), 0, 7);
+  p.opEnd(1);
+  p.persist(0);  // the power fails between its flush and its fence
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    bool there = m.load(0) == 7;
+    return m.opState(0) == 2 && !there ? broke("what was put is there") : exited();
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-flush");
+  EXPECT_EQ(f.operation, "put");
+}
+
+// Nothing is lost: what leads to the value was there before the value was.
+TEST(Cause, PublishedBeforeItIsWritten) {
+  Node p;
+  p.storeAt(p.publish, kRoot, 64);
+  p.flush(kRoot), p.fence();
+  p.storeAt(p.init, kValue, 5);
+  p.flush(kValue), p.fence();
+  const CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "wrong-order");
+  EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{kInit, kPublish}));
+}
+
 TEST(Cause, OneMistakeInManyNodesIsOneFinding) {
   Node p;
   for (std::uint64_t i = 0; i < 6; ++i) {

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "judge/commit_variables.h"
 #include "fake_check.h"
+#include "judge/commit_variables.h"
 
 namespace blackout {
 namespace {
@@ -99,6 +99,17 @@ TEST(CrossFailure, WhatWasShownIsNotSuspectedToo) {
   });
   for (const ReplayableFinding& f : c.findings) EXPECT_NE(nameOf(f.finding.kind), "cross-failure-race");
   EXPECT_FALSE(c.findings.empty());
+}
+
+// With parts left out on purpose the crash before is none to compare with: what is sure to be durable is an answer too.
+TEST(CrossFailure, WhatWasStoredWhereNoCrashIsWantedIsAnAnswer) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kA, 1), p.persist(kA);
+  p.event(EventKind::SkipPointsBegin);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  p.event(EventKind::SkipPointsEnd);
+  p.storeAt(p.place(3), kA, 2), p.persist(kA);
+  EXPECT_TRUE(check(p, both).findings.empty());
 }
 
 TEST(CrossFailure, AnOperationSaysWhatIsRight) {

@@ -1,4 +1,4 @@
-// Flushes and fences that a client request only announces: they guarantee, they are no waste, and they make none of the
+// Wasted flushes and fences; those that a client request only announces guarantee, are no waste, and make none of the
 // instructions beside them.
 #include <gtest/gtest.h>
 
@@ -107,6 +107,16 @@ TEST_F(Wastes, OfInstructionsAreToldBesideAnnouncements) {
   EventNo idle = fence(kReal);
   EXPECT_EQ(wastes(),
             (List{{clean, WasteKind::CleanFlush}, {again, WasteKind::AgainFlush}, {idle, WasteKind::IdleFence}}));
+}
+
+// A fence has work to do once for each non-temporal store.
+TEST_F(Wastes, AFenceAfterTheFenceOfANonTemporalStoreIsIdle) {
+  p.nt(1, 0, 1);
+  fence(kReal);
+  EventNo idle = fence(kReal);
+  p.nt(1, 0, 2);
+  fence(kReal);
+  EXPECT_EQ(wastes(), (List{{idle, WasteKind::IdleFence}}));
 }
 
 }  // namespace

@@ -28,6 +28,15 @@ void invoke(int n) {
   asm volatile("" ::"r"(p) : "memory");
   delete p;
 }
+// CHECK-LABEL: @_Z5cleari(
+// CHECK: call {{.*}}@calloc(i64 {{.*}}4, i64 {{.*}}32)
+// CHECK: call void @__blackout_alloc(ptr {{.*}}, i64 128,
+// CHECK: [[SIZE:%[0-9]+]] = {{(shl|mul)[^,]* i64 [^,]*, (5|32)}}
+// CHECK: call void @__blackout_alloc(ptr {{.*}}, i64 [[SIZE]],
+void *clear(int n) {
+  void *volatile p = calloc(4, 32);
+  return calloc(static_cast<size_t>(n), 32);
+}
 // CHECK-LABEL: @_Z5locksP15pthread_mutex_t
 // CHECK: call i32 @pthread_mutex_lock(
 // CHECK: call void @__blackout_lock(

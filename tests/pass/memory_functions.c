@@ -23,6 +23,22 @@ void copies(char *d, const char *s, size_t n) {
   memmove(d + n, s, n);
   memset(d + 2 * n, 7, n);
 }
+// What is copied to the stack is asked for too: its source may be PM.
+// CHECK-LABEL: @from(
+// CHECK: call {{.*}}@__blackout_memcpy(
+// CHECK-LABEL: @whole(
+// CHECK: call {{.*}}@__blackout_memcpy(
+struct words { long word[9]; };
+void use(void *);
+void from(const char *s, size_t n) {
+  char local[64];
+  memcpy(local, s, n & 63);
+  use(local);
+}
+void whole(const struct words *s) {
+  struct words local = *s;
+  use(&local);
+}
 // CHECK-LABEL: @strings(
 // CHECK: call ptr @__blackout_strcpy(ptr @blackout.site{{.*}}, ptr
 // CHECK: call ptr @__blackout_strncpy(

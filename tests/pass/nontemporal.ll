@@ -14,6 +14,10 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: @blackout.site{{.*}} i16 8, i8 3, i8 0,
 ; CHECK: @blackout.site{{.*}} i16 16, i8 3, i8 0,
 ; CHECK: @blackout.site{{.*}} i16 64, i8 3, i8 0,
+; Optimised, an unaligned one is split into words.
+; CHECK: @blackout.site{{.*}} i16 16, i8 3, i8 0,
+; CHECK: @blackout.site{{.*}} i16 16, i8 2, i8 0,
+; CHECK: @blackout.site{{.*}} i16 16, i8 3, i8 0,
 define void @f(ptr %p, <4 x i32> %v, <16 x i32> %w) {
   store i8 1, ptr %p, !nontemporal !0
   store i16 1, ptr %p, !nontemporal !0
@@ -25,6 +29,12 @@ define void @f(ptr %p, <4 x i32> %v, <16 x i32> %w) {
   store ptr %p, ptr %p, !nontemporal !0
   store <4 x i32> %v, ptr %p, align 16, !nontemporal !0
   store <16 x i32> %w, ptr %p, align 64, !nontemporal !0
+  store <4 x i32> %v, ptr %p, align 4, !nontemporal !0
+  ret void
+}
+define void @unoptimised(ptr %p, <4 x i32> %v) noinline optnone {
+  store <4 x i32> %v, ptr %p, align 8, !nontemporal !0
+  store <4 x i32> %v, ptr %p, align 16, !nontemporal !0
   ret void
 }
 !0 = !{i32 1}

@@ -1,7 +1,8 @@
 // What a restart does with its pools besides mapping them: each way must see what the crash left, see its own
 // writes, and leave the image of the next restart alone. `mode` is done by the restart only, and checked by itself.
 // RUN: %cxx -O1 -g -I%include %s -o %t && rm -f %t.img*
-// RUN: for m in map write alias fork grow shrink rename unlink system stdio private advice send registered; do \
+// RUN: for m in map write alias fork grow shrink rename unlink system stdio private advice send position \
+// RUN:     registered; do \
 // RUN:   %blackout check --fail-on=perf --detect=none --pm %t.img --pm %t.img.new -- %t %t.img $m > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; done
 // RUN: test ! -e %t.img && test ! -e %t.img.new
 // Each is explored completely, and every restart came through its mode.
@@ -123,6 +124,10 @@ int main(int, char** argv) {
     EXPECT(fseek(f, 200, SEEK_SET) == 0 && fwrite(&word, 8, 1, f) == 1 && fclose(f) == 0 && p[25] == 6);
   } else if (is("advice")) {
     EXPECT(madvise(const_cast<uint64_t*>(p), kSize, MADV_DONTNEED) == 0 && p[24] == 77 && p[16] == third);
+  } else if (is("position")) {
+    // The pools become this restart's own; where it stood in them is as before.
+    EXPECT(lseek(fd, 128, SEEK_SET) == 128 && ftruncate(fd, 2 * kSize) == 0);
+    EXPECT(read(fd, &word, 8) == 8 && word == third && lseek(fd, 0, SEEK_CUR) == 136);
   } else if (is("send")) {
     int out = open(other, O_RDWR | O_CREAT | O_TRUNC, 0600);
     off_t from = 128;

@@ -305,6 +305,27 @@ TEST_P(Patches, KnowTheirPlaces) {
   EXPECT_EQ(placeInProgram(reinterpret_cast<uintptr_t>(memory)), reinterpret_cast<uintptr_t>(memory));
 }
 
+// A signal may come behind the original in a stub, before the jump back: the program has executed it by then.
+TEST_P(Patches, KnowThePlaceBehindAnOriginal) {
+  patchModule(file_.target(), action);
+  int seen = 0;
+  for (int i = 0; i < count_; ++i) {
+    auto pc = reinterpret_cast<uintptr_t>(functions_[i].code);
+    const Patch* patch = patchAt(pc);
+    // Nothing had to make room for those that are as long as a jump.
+    if (patch == nullptr || *reinterpret_cast<const uint8_t*>(pc) != 0xe9 || patch->length < 5) continue;
+    ++seen;
+    int32_t distance;
+    memcpy(&distance, reinterpret_cast<const void*>(pc + 1), sizeof distance);
+    uintptr_t copy = pc + 5 + uintptr_t(intptr_t(distance));
+    while (placeInProgram(copy) == pc && placeInProgram(copy + 1) != pc + 1) ++copy;
+    for (uintptr_t n = 0; n <= patch->length; ++n) EXPECT_EQ(placeInProgram(copy + n), pc + n) << functions_[i].name;
+    EXPECT_EQ(*reinterpret_cast<const uint8_t*>(copy + patch->length), 0xe9);
+    EXPECT_EQ(placeInProgram(copy + patch->length + 1), pc) << "no place of the program's";
+  }
+  EXPECT_GT(seen, 5);
+}
+
 // With all space in reach taken: breakpoints, and their copies far away.
 TEST_P(Patches, NeedNoMemoryNearby) {
   auto before = allEffects(false);

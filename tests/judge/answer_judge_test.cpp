@@ -1,0 +1,140 @@
+// Answers that no crash should lead to, and the read that each comes of.
+#include "judge/answer_judge.h"
+
+#include <gtest/gtest.h>
+
+#include "judged_restarts.h"
+
+namespace blackout::test {
+namespace {
+
+constexpr std::uint64_t kA = 0, kB = 64, kC = 128;
+constexpr std::uint64_t kReadA = 101, kReadB = 102, kReadC = 103;
+
+// Says what A and B hold; what C holds makes no difference.
+Outcome says(FakeMemory& m) {
+  m.load(kC, 8, kReadC);
+  std::uint64_t a = m.load(kA, 8, kReadA), b = m.load(kB, 8, kReadB);
+  return printed(std::to_string(a) + std::to_string(b));
+}
+
+// All three are stored, flushed and fenced together, in an operation if they say so.
+struct Together : JudgedProgram {
+  explicit Together(bool operation = false) {
+    if (operation) opBegin(1, "set");
+    for (std::uint64_t offset : {kA, kB, kC}) storeAt(place(1 + offset), offset, 1);
+    for (std::uint64_t offset : {kA, kB, kC}) clwb(1, offset);
+    sfence(1);
+    if (operation) opEnd(1);
+  }
+};
+
+ProgramGuardians tests(std::uint64_t site) { return ProgramGuardians(ProgramGuardians::Table{{{site, "F"}}, {}, {}}); }
+
+TEST(AnswerJudge, AllAndNothingAreRight) {
+  Together p;
+  JudgedRestarts r(p, says);
+  for (const char* right : {"00", "11"}) {
+    EXPECT_EQ(r.siteAtFault(r.suspected, 0, right), 0U) << right;
+    EXPECT_EQ(r.suspected.verdict(0, r.printing(0, right)).judgement, Judgement::Fine);
+    EXPECT_EQ(r.suspected.verdict(0, printed(right)).judgement, Judgement::Fine);
+  }
+}
+
+// Another value of C, which is read first and races too, leads to no other answer.
+TEST(AnswerJudge, TheReadAtFaultIsOneWithoutWhichTheAnswerIsRight) {
+  Together p;
+  JudgedRestarts r(p, says);
+  for (const char* wrong : {"01", "10"}) {
+    EXPECT_EQ(r.siteAtFault(r.suspected, 0, wrong), kReadA) << wrong;
+    Verdict v = r.suspected.verdict(0, r.printing(0, wrong));
+    EXPECT_EQ(v.judgement, Judgement::Failed);
+    EXPECT_EQ(v.symptom, "answers neither as with all of it durable nor as with none");
+    EXPECT_EQ(r.suspected.verdict(0, printed(wrong)).judgement, Judgement::Failed);
+    // What a stretch without a mark says is a guess: it is not shown.
+    EXPECT_EQ(r.shown.verdict(0, r.printing(0, wrong)).judgement, Judgement::Fine);
+  }
+}
+
+TEST(AnswerJudge, ATestMadeOnPurposeIsNotAtFault) {
+  Together p;
+  JudgedRestarts r(p, says, tests(kReadA));
+  EXPECT_EQ(r.siteAtFault(r.suspected, 0, "10"), kReadB);
+}
+
+TEST(AnswerJudge, AWrongAnswerOfAnOperationIsShownWhereTestsAreKnown) {
+  for (bool known : {true, false}) {
+    Together p(true);
+    JudgedRestarts r(p, says, known ? tests(kReadC) : JudgedRestarts::noGuardians());
+    SpaceNo in = 1;  // the one before it is in front of the operation
+    for (auto* judge : {&r.shown, &r.suspected}) {
+      bool minds = known == (judge == &r.shown);
+      EXPECT_EQ(r.siteAtFault(*judge, in, "10"), minds ? kReadA : 0) << known;
+      const Verdict& v = judge->verdict(in, r.printing(in, "10"));
+      EXPECT_EQ(v.judgement, minds ? Judgement::Failed : Judgement::Fine);
+      if (minds) EXPECT_EQ(v.symptom, "answers neither as before the operation nor as after it");
+    }
+  }
+}
+
+// What the oracle minds is shown, and is no matter of answers.
+TEST(AnswerJudge, WhatFailsAnywayIsNotSuspectedToo) {
+  Together p;
+  JudgedRestarts r(p, [](FakeMemory& m) {
+    Outcome o = says(m);
+    if (o.output == "10") o.ending = Ending::Signalled;
+    return o;
+  });
+  RecoveryNo failed = r.printing(0, "10");
+  EXPECT_EQ(r.shown.verdict(0, failed).judgement, Judgement::Failed);
+  EXPECT_EQ(r.suspected.verdict(0, failed).judgement, Judgement::Fine);
+  EXPECT_EQ(r.siteAtFault(r.suspected, 0, "01"), kReadA);
+}
+
+// --- what races ---
+
+// The sites of reads that race in the last space.
+std::set<std::uint64_t> racing(JudgedRestarts& r) {
+  std::set<std::uint64_t> sites;
+  for (RecoveryNo recovery : r.explorer.space(r.last()).recoveries)
+    for (const Observation& o : r.explorer.detail(r.last(), recovery).observations)
+      if (r.reads.races(r.last(), o)) sites.insert(o.query.site);
+  return sites;
+}
+
+TEST(RacingReads, AreOfWhatMayBeLost) {
+  Together p;
+  JudgedRestarts all(p, says);
+  EXPECT_EQ(racing(all), (std::set<std::uint64_t>{kReadA, kReadB, kReadC}));
+  JudgedProgram q;
+  q.storeAt(q.place(1), kA, 1), q.persist(kA);
+  q.storeAt(q.place(2), kB, 1), q.clwb(1, kB);
+  q.storeAt(q.place(3), kC, 1);
+  JudgedRestarts two(q, says);
+  EXPECT_EQ(racing(two), (std::set<std::uint64_t>{kReadB, kReadC}));
+}
+
+TEST(RacingReads, StoresThatNobodyAskedAboutDoNotCount) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kC, 1);
+  p.event(EventKind::RoiBegin);
+  p.storeAt(p.place(2), kA, 1);
+  p.range(EventKind::Ignore, 1, kB, 8);
+  p.storeAt(p.place(3), kB, 1);
+  JudgedRestarts r(p, says);
+  EXPECT_EQ(racing(r), (std::set<std::uint64_t>{kReadA}));
+}
+
+TEST(RacingReads, ARegisteredVariableIsReadWhateverACrashLeft) {
+  JudgedProgram p;
+  p.writer.event(EventKind::CommitVar, 1, p.at(kB), 8, 0);
+  for (std::uint64_t offset : {kA, kB, kB + 8}) p.storeAt(p.place(1 + offset), offset, 1);
+  JudgedRestarts r(p, [](FakeMemory& m) {
+    m.load(kA, 8, kReadA), m.load(kB, 8, kReadB), m.load(kB + 8, 8, kReadC);
+    return exited();
+  });
+  EXPECT_EQ(racing(r), (std::set<std::uint64_t>{kReadA, kReadC}));
+}
+
+}  // namespace
+}  // namespace blackout::test
