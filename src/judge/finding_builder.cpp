@@ -186,9 +186,8 @@ class FindingBuilder {
       finding_.places.push_back(std::move(place));
     }
     if (cause_.first && cause_.first->level == 1) {
-      const Trace& trace = indexes_[0]->trace();
-      if (auto operation = operationOf(trace, eventOf(*cause_.first)))
-        finding_.operation = trace.payload(operation->begin);
+      if (const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first)))
+        finding_.operation = operation->name;
     }
     if (cause_.kind != FindingKind::NotAtomic)
       for (const StoreRef& ref : cause_.lost) {
