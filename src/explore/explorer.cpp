@@ -53,9 +53,11 @@ Explorer::~Explorer() = default;
 
 // --- files ---
 
-// The tree of a level depends on what is tracked, on the program, and on whether there are traces for the next one.
+// The tree of a level depends on what is tracked, on the program, on what its operations returned, and on whether there
+// are traces for the next one.
 std::uint64_t Explorer::State::identity() const {
-  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0, baseline->tracked().operations());
+  return mix(options.identity, options.tree ? 1 : 0, options.failures > 1 ? 1 : 0,
+             digestOf(baseline->index().operations()));
 }
 
 Result<void> Explorer::save(const std::string& path) const {
@@ -233,8 +235,8 @@ const InterruptedRecovery& openedRecovery(const Exploration& exploration, Recove
   return **cut;
 }
 
-// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after each
-// observation.
+// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after
+// each observation.
 template <class Visit>
 void follow(const Exploration& exploration, const CrashSpace& space, const Recovery& recovery, Visit visit) {
   const RecoveryTree& tree = exploration.treeOf(recovery);

@@ -325,6 +325,8 @@ class FindingBuilder {
       for (std::size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, " / ");
       if (o.output.size() > kMost) text += " ...";
       std::string end = o.ending == Ending::Exited && o.code != 0 ? fmt::format(" and exits with {}", o.code) : "";
+      if (std::string answers = textOf(o.history); !answers.empty())
+        end += fmt::format(" and answers {}{}", answers.substr(0, kMost), answers.size() > kMost ? " ..." : "");
       return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
     };
     bool operation = expected->basis == ExpectedAnswer::Basis::Operation;

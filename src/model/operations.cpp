@@ -10,18 +10,46 @@ Operations::Operations(const Trace& trace) {
 
 void Operations::event(const Trace& trace, EventNo n) {
   const Event& e = trace[n];
-  if (kindOf(e) != EventKind::OpBegin && kindOf(e) != EventKind::OpEnd) return;
+  bool begins = kindOf(e) == EventKind::OpBegin;
+  bool ends = kindOf(e) == EventKind::OpEnd;
+  if (!begins && !ends && kindOf(e) != EventKind::OpValues) return;
+  trace_ = &trace;
   if (e.thread >= threads_.size()) threads_.resize(std::size_t{e.thread} + 1);
   Thread& thread = threads_[e.thread];
-  if (kindOf(e) == EventKind::OpBegin) {
+  if (!begins && !ends) {
+    thread.values = n;
+    return;
+  }
+  EventNo values = (e.len & BLACKOUT_OP_VALUES) != 0 ? thread.values : kNever;
+  thread.values = kNever;
+  if (begins) {
     std::uint32_t depth = thread.open == kNoOperation ? 0 : all_[thread.open].depth + 1;
-    all_.push_back({n, kNever, thread.open, depth, e.thread, trace.payload(n)});
+    all_.push_back({n, kNever, thread.open, depth, e.thread, trace.payload(n), values, kNever});
     thread.open = count() - 1;
     thread.operations.push_back(thread.open);
   } else if (thread.open != kNoOperation) {
-    all_[thread.open].end = n;
-    thread.open = all_[thread.open].parent;
+    Operation& o = all_[thread.open];
+    o.end = n;
+    o.resultsAt = values;
+    thread.open = o.parent;
   }
+}
+
+Values Operations::arguments(OperationNo n) const {
+  const Operation& o = all_[n];
+  if (o.argumentsAt == kNever) return {Value::ofUnsigned((*trace_)[o.begin].addr)};
+  return decodeValues(trace_->payload(o.argumentsAt)).value();  // the trace's reader has checked them
+}
+
+std::optional<Values> Operations::results(OperationNo n) const {
+  if (all_[n].end == kNever) return std::nullopt;
+  return decodeValues(encodedResults(n));
+}
+
+std::string Operations::encodedResults(OperationNo n) const {
+  const Operation& o = all_[n];
+  if (o.resultsAt != kNever) return std::string(trace_->payload(o.resultsAt));
+  return encodeValues(Values{Value::ofUnsigned((*trace_)[o.end].value)});
 }
 
 const Operation* Operations::latest(ThreadNo thread, EventNo n) const {

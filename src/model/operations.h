@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "events/trace.h"
+#include "events/value.h"
 #include "model/histories.h"
 
 namespace blackout {
@@ -25,6 +28,9 @@ struct Operation {
   std::uint32_t depth = 0;            // how many it lies in
   ThreadNo thread = 0;
   std::string_view name;  // the trace's
+  // Its op-values events; kNever: it has one argument or result, a number that is in its begin or end.
+  EventNo argumentsAt = kNever;
+  EventNo resultsAt = kNever;
 
   bool contains(EventNo n) const { return begin <= n && n <= end; }
 };
@@ -55,12 +61,21 @@ class Operations {
   // As a crash at the point finds it.
   OperationState stateAt(OperationNo n, EventNo point) const;
 
+  // Read from the trace when they are asked for: a table of millions of operations stays small.
+  Values arguments(OperationNo n) const;
+  // None: it did not end.
+  std::optional<Values> results(OperationNo n) const;
+  // The same as they are written in a plan and in a trace. Only of one that ended.
+  std::string encodedResults(OperationNo n) const;
+
  private:
   struct Thread {
     std::vector<OperationNo> operations;  // by their begins
     OperationNo open = kNoOperation;      // the innermost one that has not ended
+    EventNo values = kNever;              // the op-values event that waits for its begin or end
   };
 
+  const Trace* trace_ = nullptr;
   std::vector<Operation> all_;
   std::vector<Thread> threads_;  // by number
 };

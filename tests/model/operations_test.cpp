@@ -80,6 +80,33 @@ TEST(Operations, APointIsBeforeItsEvent) {
   EXPECT_EQ(operations.stateAt(0, end + 1), OperationState::Ended);
 }
 
+TEST(Operations, HaveArgumentsAndResultsOfAnyKind) {
+  TinyProgram p;
+  Values arguments{Value::ofText("key"), Value::ofSigned(-3)};
+  auto values = [&](ThreadNo t, const Values& v, unsigned len) {
+    p.writer.blob(EventKind::OpValues, t, 0, encodeValues(v), len);
+  };
+  p.writer.blob(EventKind::OpBegin, 1, 42, "plain");
+  p.writer.event(EventKind::OpEnd, 1, 0, 43);
+  values(1, arguments, BLACKOUT_VALUES_ARGUMENTS);
+  values(2, {}, BLACKOUT_VALUES_ARGUMENTS);  // of another thread, in between
+  p.writer.blob(EventKind::OpBegin, 1, 0, "put", BLACKOUT_OP_VALUES);
+  p.writer.blob(EventKind::OpBegin, 2, 0, "none", BLACKOUT_OP_VALUES);
+  p.writer.event(EventKind::OpEnd, 2, 0, 44);
+  values(1, {Value::ofBytes("old")}, BLACKOUT_VALUES_RESULTS);
+  p.writer.event(EventKind::OpEnd, 1, 0, 0, BLACKOUT_OP_VALUES);
+  p.opBegin(1);
+  Operations operations(p.trace());
+  ASSERT_EQ(operations.count(), 4U);
+  EXPECT_EQ(operations.arguments(0), Values{Value::ofUnsigned(42)});
+  EXPECT_EQ(operations.results(0), Values{Value::ofUnsigned(43)});
+  EXPECT_EQ(operations.arguments(1), arguments);
+  EXPECT_EQ(operations.results(1), Values{Value::ofBytes("old")});
+  EXPECT_EQ(operations.arguments(2), Values());
+  EXPECT_EQ(operations.results(2), Values{Value::ofUnsigned(44)});
+  EXPECT_EQ(operations.results(3), std::nullopt);
+}
+
 // What was open for the thread just after event n (its end included: the one that ends there still counts), read from
 // the beginning each time.
 std::vector<EventNo> openAt(const Trace& trace, ThreadNo thread, EventNo n) {
