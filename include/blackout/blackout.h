@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +63,48 @@ BLACKOUT_ANNOTATION(void blackout_op_begin(const char* name, uint64_t argument),
 
 /* This thread's innermost operation ends, with this result: any number, such as the value found. */
 BLACKOUT_ANNOTATION(void blackout_op_end(uint64_t result), (void)result;)
+
+/* One argument or result of an operation: a number, or bytes. Made by the functions below; the bytes are the caller's
+ * and are read during the call only. */
+#define BLACKOUT_VALUE_UNSIGNED 0u
+#define BLACKOUT_VALUE_SIGNED 1u
+#define BLACKOUT_VALUE_BYTES 2u
+#define BLACKOUT_VALUE_TEXT 3u
+typedef struct blackout_value {
+  uint32_t kind;    /* BLACKOUT_VALUE_* */
+  uint64_t number;  /* of a number; a signed one is cast */
+  const void* data; /* of bytes and text */
+  size_t size;
+} blackout_value;
+
+static inline blackout_value blackout_uint(uint64_t number) {
+  blackout_value v = {BLACKOUT_VALUE_UNSIGNED, number, NULL, 0};
+  return v;
+}
+static inline blackout_value blackout_int(int64_t number) {
+  blackout_value v = {BLACKOUT_VALUE_SIGNED, (uint64_t)number, NULL, 0};
+  return v;
+}
+static inline blackout_value blackout_bytes(const void* data, size_t size) {
+  blackout_value v = {BLACKOUT_VALUE_BYTES, 0, data, size};
+  return v;
+}
+static inline blackout_value blackout_text(const char* text) {
+  blackout_value v = {BLACKOUT_VALUE_TEXT, 0, text, text == NULL ? 0 : strlen(text)};
+  return v;
+}
+
+/* The same two calls with arguments and results of any kind, none or several:
+ *
+ *   blackout_value key[] = {blackout_text(name), blackout_int(-3)};
+ *   blackout_op_begin_values("put", key, 2);
+ *
+ * At most 64 of them, and 64 KiB together; more ends the program with exit code 2. Begins and ends of either kind go
+ * together. */
+BLACKOUT_ANNOTATION(void blackout_op_begin_values(const char* name, const blackout_value* arguments, size_t count),
+                    (void)name; (void)arguments; (void)count;)
+BLACKOUT_ANNOTATION(void blackout_op_end_values(const blackout_value* results, size_t count), (void)results;
+                    (void)count;)
 
 /* Which runs a call applies to. Any other number ends the program with exit code 2. */
 #define BLACKOUT_STAGE_PRE 1  /* the recorded run */
@@ -164,6 +207,21 @@ BLACKOUT_ANNOTATION(void blackout_expect(int condition, const char* what), (void
  * differ. */
 BLACKOUT_ANNOTATION(int blackout_op_begun(uint64_t n), (void)n; return 1;)
 BLACKOUT_ANNOTATION(int blackout_op_ended(uint64_t n), (void)n; return 1;)
+
+/* In a restart after a simulated crash: what operation number n of the recorded run returned, if it had ended. Returns
+ * how many values that are, and puts the first `room` of them into `values`, whose bytes are read-only and stay where
+ * they are; -1 if it had not ended, or there is no such operation. Elsewhere -1. Asks what blackout_op_ended(n) asks. */
+BLACKOUT_ANNOTATION(int blackout_op_result(uint64_t n, blackout_value* values, size_t room), (void)n; (void)values;
+                    (void)room; return -1;)
+
+/* In a restart after a simulated crash: from here on the operations that this process marks are part of how the restart
+ * ended, with their arguments and results. (Without it a restart's operations say nothing.) Two restarts that print the
+ * same but answer an operation differently are told apart then, and what a restart may answer after a crash inside an
+ * operation of the recorded run is judged as what it prints is: without printing, and with values of any kind.
+ *
+ * Of all of a restart's operations together 1 MiB is kept: a restart with more is not judged. Elsewhere it does
+ * nothing. */
+BLACKOUT_ANNOTATION(void blackout_history_begin(void), )
 
 /* The len bytes at addr are about to be read whole, to be trusted only if a checksum over them is right.
  *

@@ -26,8 +26,8 @@ enum class Moment { OperationEnd, Unmap, Exit };
 struct Suspect {
   StoreNo store = 0;
   Moment moment{};
-  EventNo at = 0;     // the event that is the moment; the trace's end for Exit
-  EventNo begin = 0;  // OperationEnd: the operation's begin
+  EventNo at = 0;              // the event that is the moment; the trace's end for Exit
+  std::string_view operation;  // OperationEnd: its name
 };
 
 // Which parts of the files are mapped. A file may be mapped more than once: only bytes that are mapped
@@ -76,19 +76,17 @@ class Search {
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
       if (next < stores_.size() && stores_[next].event == n) {
-        OpenOperation& op = operations_[e.thread];
-        if (op.depth > 0) op.stores.push_back(next);
+        OpenOperation& open = open_[e.thread];
+        if (open.operation != nullptr) open.stores.push_back(next);
         ++next;
         continue;
       }
       switch (kindOf(e)) {
-        case EventKind::OpBegin: {
-          OpenOperation& op = operations_[e.thread];
-          if (op.depth++ == 0) op.begin = n;
+        case EventKind::OpBegin:
+          open_[e.thread].operation = index_.operationOf(n);
           break;
-        }
         case EventKind::OpEnd:
-          operationEnds(n, operations_[e.thread]);
+          operationEnds(n, open_[e.thread]);
           break;
         case EventKind::Map:
           mappings_.map(e.addr, e.addr + lengthOfMap(trace_, n));
@@ -100,23 +98,20 @@ class Search {
           break;
       }
     }
-    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::Exit, trace_.end(), 0});
+    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::Exit, trace_.end(), {}});
     return std::move(suspects_);
   }
 
  private:
   struct OpenOperation {
-    unsigned depth = 0;
-    EventNo begin = 0;
+    const Operation* operation = nullptr;  // the outermost one that is under way; null: none
     std::vector<StoreNo> stores;
   };
 
-  void operationEnds(EventNo n, OpenOperation& op) {
-    if (op.depth == 0) return;
-    --op.depth;
-    if (op.depth > 0) return;
-    for (StoreNo s : op.stores) judge({s, Moment::OperationEnd, n, op.begin});
-    op.stores.clear();
+  void operationEnds(EventNo n, OpenOperation& open) {
+    if (open.operation == nullptr || open.operation->end != n) return;
+    for (StoreNo s : open.stores) judge({s, Moment::OperationEnd, n, open.operation->name});
+    open = {};
   }
 
   static std::uint64_t lengthOfMap(const Trace& trace, EventNo n) {
@@ -152,7 +147,7 @@ class Search {
       if (addressOf(it->first) < backEnd && addressOf(it->first) + BLACKOUT_LINE > backBegin) continue;
       for (StoreNo s : index_.history(it->second)) {
         if (stores_[s].event > n) break;
-        judge({s, Moment::Unmap, n, 0});
+        judge({s, Moment::Unmap, n, {}});
         judged_[s] = true;  // whatever comes of it, the end of the program has nothing to add
       }
     }
@@ -216,7 +211,7 @@ class Search {
   std::vector<bool> judged_;
   std::vector<std::uint64_t> changed_;
   std::vector<std::pair<LineNo, LineId>> lines_;
-  std::map<ThreadNo, OpenOperation> operations_;
+  std::map<ThreadNo, OpenOperation> open_;
   Mappings mappings_;
   std::vector<Suspect> suspects_;
 };
@@ -238,10 +233,10 @@ std::string_view whatIsMissing(bool nonTemporal, bool flushed) {
                  : "its line was not flushed after the store";
 }
 
-std::string momentText(const Trace& trace, const Suspect& s) {
+std::string momentText(const Suspect& s) {
   switch (s.moment) {
     case Moment::OperationEnd:
-      return fmt::format("when the operation {} ended", trace.payload(s.begin));
+      return fmt::format("when the operation {} ended", s.operation);
     case Moment::Unmap:
       return "when its memory was unmapped";
     case Moment::Exit:
@@ -308,12 +303,12 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
       std::string what =
           !place.type.empty() ? place.type : fmt::format("A store of {} byte{}", bytes, bytes == 1 ? "" : "s");
       f = makeFinding(FindingKind::NeverPersisted,
-                      fmt::format("{} was not durable {}: {}.", what, momentText(trace, s),
+                      fmt::format("{} was not durable {}: {}.", what, momentText(s),
                                   whatIsMissing(kindOf(e) == EventKind::StoreNt, flushed)));
       f.places.push_back(std::move(place));
       if (flushed) f.places.push_back(placeOfEvent(trace, "flushed here, not fenced", *flush));
       f.places.push_back(momentPlace(trace, s));
-      if (s.moment == Moment::OperationEnd) f.operation = trace.payload(s.begin);
+      if (s.moment == Moment::OperationEnd) f.operation = s.operation;
       f.counts.of = executions.of(key);
       if (s.moment != Moment::Exit) {
         EventNo later = stores[s.store].guaranteedAt;

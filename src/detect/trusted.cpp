@@ -33,6 +33,7 @@ bool isCallersMark(const Event& e) {
   switch (kindOf(e)) {
     case EventKind::OpBegin:
     case EventKind::OpEnd:
+    case EventKind::OpValues:
     case EventKind::RoiBegin:
     case EventKind::RoiEnd:
       return true;

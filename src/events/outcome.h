@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "events/history.h"
+
 namespace blackout {
 
 enum class Ending : std::uint8_t {
@@ -25,6 +27,7 @@ struct Outcome {
   bool outputCut = false;
   std::uint64_t faultAddress = 0;     // of a signal that has one
   std::vector<std::uint64_t> frames;  // where it ended, innermost first; empty: unknown
+  History history;                    // the operations that it said it made (blackout_history_begin)
   bool operator==(const Outcome&) const = default;
 };
 

@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 3u
+#define BLACKOUT_RECOVERY_VERSION 4u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -50,9 +50,16 @@ typedef struct blackout_plan {
   uint32_t mapping_count;
   uint32_t operations;
   uint64_t mappings;     /* blackout_plan_mapping[mapping_count]; offset */
+  uint64_t results;      /* uint64_t[operations], each the offset of a blackout_plan_values, 0: it did not end; offset */
   uint64_t free_address; /* pools that the recording did not have are placed from here on */
   uint64_t size;
 } blackout_plan;
+
+/* What a recorded operation returned: `size` bytes of values (trace_format.h) follow. */
+typedef struct blackout_plan_values {
+  uint32_t size;
+  uint32_t reserved;
+} blackout_plan_values;
 
 /* In a query's group: it is a range of blackout_checksum, not one mem* call. */
 #define BLACKOUT_GROUP_CHECKSUM 0x80000000u
@@ -110,6 +117,19 @@ typedef struct blackout_drive {
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
 #define BLACKOUT_MAX_OPERATIONS (1u << 20)
+#define BLACKOUT_MAX_HISTORY (1u << 20) /* bytes */
+
+/* The begin or the end of an operation of the run itself, once it asked for that (blackout_history_begin): the name,
+ * padded with zeros to 8 bytes, and values (trace_format.h) follow. Records lie one behind the other in the order in
+ * which they were begun. */
+#define BLACKOUT_HISTORY_BEGIN 0u
+#define BLACKOUT_HISTORY_END 1u
+typedef struct blackout_history_record {
+  uint32_t size;   /* of all of it, whole 8 bytes; written last: 0 in one that is not finished */
+  uint32_t what;   /* BLACKOUT_HISTORY_* */
+  uint32_t thread; /* from 1 */
+  uint32_t name_size;
+} blackout_history_record;
 
 typedef struct blackout_worker {
   uint64_t magic;
@@ -133,6 +153,8 @@ typedef struct blackout_worker {
   uint64_t fault_address;
   char text[512];
   char notes[4096]; /* sentences, each ended by a newline */
+  uint64_t history_size; /* bytes; may exceed BLACKOUT_MAX_HISTORY: the run was ended then */
+  uint32_t history_threads;
   uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */
 
   /* Set by the worker. */
@@ -144,6 +166,7 @@ typedef struct blackout_worker {
 
   /* One per operation of the recording, set by the tool: 0 not begun, 1 begun, 2 ended. */
   uint8_t operations[BLACKOUT_MAX_OPERATIONS];
+  uint8_t history[BLACKOUT_MAX_HISTORY]; /* set by the run */
   blackout_query queries[BLACKOUT_MAX_QUERIES];
 } blackout_worker;
 

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "events/contract.h"
+#include "events/value.h"
 
 namespace blackout {
 
@@ -350,6 +351,10 @@ Result<void> Trace::checkEvents() {
               return damaged(n, "a range outside any file");
             break;
           }
+          case EventKind::OpValues:
+            if (e.len > BLACKOUT_VALUES_RESULTS || !areValues(payload(n)))
+              return damaged(n, "values of no possible shape");
+            break;
           default:
             break;
         }

@@ -66,6 +66,26 @@ typedef enum blackout_trace_state {
 #define BLACKOUT_PROBLEM_STOPPED 128u    /* the runtime ended the program, and said why */
 #define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
+/* Values of operations, in op-values events, in the plan of recovery runs and in the histories of restarts: one after
+ * the other, each a head and its bytes, padded with zeros to 8. A number has 8 bytes. Kinds as in blackout.h. */
+#define BLACKOUT_VALUE_UNSIGNED 0u
+#define BLACKOUT_VALUE_SIGNED 1u
+#define BLACKOUT_VALUE_BYTES 2u
+#define BLACKOUT_VALUE_TEXT 3u
+#define BLACKOUT_MAX_VALUES 64u         /* of one list */
+#define BLACKOUT_MAX_VALUE_BYTES 65536u /* of one list, heads and padding included */
+
+typedef struct blackout_value_head {
+  uint32_t kind;
+  uint32_t size;
+} blackout_value_head;
+
+/* len of an op-values event. */
+#define BLACKOUT_VALUES_ARGUMENTS 0u
+#define BLACKOUT_VALUES_RESULTS 1u
+/* len of an op-begin or op-end: its values are in the op-values event before it, of the same thread. */
+#define BLACKOUT_OP_VALUES 1u
+
 #define BLACKOUT_MAX_FILES 1024
 #define BLACKOUT_HEAP_PATH "/heap/blackout" /* of the pool that holds a persistent heap */
 

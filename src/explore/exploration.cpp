@@ -21,6 +21,7 @@ std::size_t hashOf(const Outcome& o) {
   std::uint64_t h = mix(static_cast<std::uint64_t>(o.ending), static_cast<std::uint64_t>(o.code), text(o.text),
                         text(o.output), o.faultAddress);
   for (std::uint64_t f : o.frames) h = mix(h, f);
+  if (!o.history.empty()) h = mix(h, text(encodeHistory(o.history)));
   return h;
 }
 

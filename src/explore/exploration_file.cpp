@@ -19,7 +19,7 @@ namespace blackout {
 namespace {
 
 constexpr char kMagic[8] = {'B', 'L', 'K', '_', 'E', 'X', 'P', 'L'};
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 35;
 
 struct Header {
@@ -114,6 +114,7 @@ void put(Encoder& out, const Outcome& o) {
   out.number(o.faultAddress);
   out.number(o.frames.size());
   for (std::uint64_t f : o.frames) out.number(f);
+  out.text(encodeHistory(o.history));
 }
 
 bool get(Decoder& in, Outcome& o) {
@@ -127,6 +128,9 @@ bool get(Decoder& in, Outcome& o) {
   o.faultAddress = in.number();
   o.frames.resize(in.count());
   for (std::uint64_t& f : o.frames) f = in.number();
+  auto history = decodeHistory(in.text());
+  if (!history) return false;
+  o.history = std::move(*history);
   return in.ok();
 }
 
@@ -221,6 +225,16 @@ std::uint64_t digestOf(const TrackedBytes& tracked) {
   std::uint64_t h = mix(tracked.count(), tracked.operations());
   for (TrackedNo w = 0; w < tracked.count(); ++w) h = mix(h, tracked.line(w), tracked.mask(w));
   for (const std::string& p : tracked.paths()) h = mix(h, XXH3_64bits(p.data(), p.size()));
+  return h;
+}
+
+std::uint64_t digestOf(const Operations& operations) {
+  std::uint64_t h = operations.count();
+  for (OperationNo n = 0; n < operations.count(); ++n) {
+    if (operations[n].end == kNever) continue;
+    std::string results = operations.encodedResults(n);
+    h = mix(h, n, XXH3_64bits(results.data(), results.size()));
+  }
   return h;
 }
 

@@ -50,6 +50,8 @@ struct SavedExploration {
 };
 
 std::uint64_t digestOf(const TrackedBytes& tracked);
+// Of how many operations there are and what they returned, for which a restart may ask.
+std::uint64_t digestOf(const Operations& operations);
 
 // `digests`: of what was tracked at each level.
 SavedExploration savedForm(const Exploration& exploration, std::uint64_t identity,

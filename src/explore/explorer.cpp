@@ -61,10 +61,11 @@ Result<std::unique_ptr<Explorer>> Explorer::explore(TrackedBytes& tracked, const
 
 // --- files ---
 
-// The tree of a level depends on what is tracked, on the program, and on whether there are traces for the next one.
+// The tree of a level depends on what is tracked, on the program, on what its operations returned, and on whether there
+// are traces for the next one.
 std::uint64_t Explorer::State::identity() const {
   return mix(options.identity, options.tree ? 1 : 0, options.crashesInARow > 1 ? 1 : 0,
-             baseline->tracked().operations());
+             digestOf(baseline->index().operations()));
 }
 
 Result<void> Explorer::save(const std::string& path) const {

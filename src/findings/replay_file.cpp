@@ -16,7 +16,7 @@ namespace blackout {
 namespace {
 
 constexpr char kMagic[8] = {'B', 'L', 'K', 'R', 'P', 'L', 'A', 'Y'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 struct Header {
   char magic[8];
@@ -76,6 +76,8 @@ class Reader {
   // Of things that take at least eight bytes each.
   std::uint64_t count() { return number(rest_.size() / 8); }
   bool finished() const { return ok_ && rest_.empty(); }
+  // What was read makes no sense.
+  void reject() { ok_ = false; }
 
  private:
   std::string_view rest_;
@@ -91,6 +93,7 @@ void putOutcome(Writer& w, const Outcome& o) {
   w.number(o.faultAddress);
   w.number(o.frames.size());
   for (std::uint64_t f : o.frames) w.number(f);
+  w.text(encodeHistory(o.history));
 }
 
 Outcome getOutcome(Reader& r) {
@@ -103,6 +106,11 @@ Outcome getOutcome(Reader& r) {
   o.faultAddress = r.number();
   o.frames.resize(r.count());
   for (std::uint64_t& f : o.frames) f = r.number();
+  auto history = decodeHistory(r.text());
+  if (history)
+    o.history = std::move(*history);
+  else
+    r.reject();
   return o;
 }
 

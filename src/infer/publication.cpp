@@ -3,43 +3,44 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "infer/memory_cells.h"
 #include "infer/pointer_words.h"
+#include "model/operations.h"
 
 namespace blackout {
 
 namespace {
 
-// Numbers the operations of a trace, and what its threads do between them. 0 for all events of one that marks none.
+// Tells apart the operations of a trace, and what its threads do between them: equal for two events if they are of one.
+// 0 for all events of a trace that marks none. Asked for all events in order.
 class Periods {
  public:
-  // Whether there is any mark decides for the events before it, too.
-  explicit Periods(const Trace& trace) {
-    for (EventNo n = 0; n < trace.end() && !marked_; n = trace.next(n))
-      marked_ = kindOf(trace[n]) == EventKind::OpBegin;
-  }
+  explicit Periods(const Trace& trace) : operations_(trace), current_(trace.lastThread() + std::size_t{1}, 0) {}
 
-  std::uint64_t at(const Event& e) {
-    if (!marked_) return 0;
-    Thread& thread = threads_[e.thread];
-    if (thread.number == 0) thread.number = ++last_;
-    if (kindOf(e) == EventKind::OpBegin && thread.depth++ == 0) thread.number = ++last_;
-    if (kindOf(e) == EventKind::OpEnd && thread.depth > 0 && --thread.depth == 0) thread.number = ++last_;
-    return thread.number;
+  std::uint64_t at(EventNo n, const Event& e) {
+    if (operations_.empty()) return 0;
+    std::uint64_t& current = current_[e.thread];
+    if (kindOf(e) == EventKind::OpBegin) current = after(n, e.thread);
+    if (kindOf(e) == EventKind::OpEnd) current = after(n + 1, e.thread);
+    return current == 0 ? kBefore | e.thread : current;
   }
 
  private:
-  struct Thread {
-    std::uint64_t depth = 0, number = 0;
-  };
+  static constexpr std::uint64_t kBefore = std::uint64_t{1} << 63;  // the thread's first operation
 
-  bool marked_ = false;
-  std::uint64_t last_ = 0;
-  std::unordered_map<ThreadNo, Thread> threads_;
+  // The outermost operation that contains the position or came last before it, and which of the two; 0: none did.
+  std::uint64_t after(EventNo position, ThreadNo thread) const {
+    const Operation* latest = operations_.latest(thread, position);
+    if (latest == nullptr) return 0;
+    const Operation& outermost = operations_.outermost(*latest);
+    return 2 * std::uint64_t{operations_.numberOf(outermost)} + (outermost.contains(position) ? 1 : 2);
+  }
+
+  Operations operations_;
+  std::vector<std::uint64_t> current_;  // by thread
 };
 
 class Publications {
@@ -52,7 +53,7 @@ class Publications {
     words_.restart();
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
-      current_ = periods_.at(e);
+      current_ = periods_.at(n, e);
       if (isStore(e))
         if (CellNo cell = cells_.of(wordOf(e.addr)); !isPublished(cell)) states_[cell].pending.push_back({n, current_});
       for (const PointerChange& change : words_.follow(n)) lead(change);

@@ -211,11 +211,11 @@ class Naming {
     const StoreRef lost = *cause_.first;
     std::vector<std::tuple<bool, std::pair<bool, std::size_t>, StoreRef>> ordered;
     constexpr StoreNo kNear = 64;  // stores, where operations are not marked
-    auto operation = operationOf(indexOf(lost).trace(), eventOf(lost));
+    const Operation* operation = indexOf(lost).operationOf(eventOf(lost));
     for (const StoreRef& ref : survivors()) {
       if (ref > lost) {
         ordered.emplace_back(false, readDistance(ref), ref);
-      } else if (operation ? eventOf(ref) > operation->begin : lost.store - ref.store <= kNear) {
+      } else if (operation != nullptr ? eventOf(ref) > operation->begin : lost.store - ref.store <= kNear) {
         ordered.emplace_back(true, std::pair(false, std::size_t{lost.store - ref.store}), ref);
       }
     }
@@ -302,11 +302,10 @@ class Naming {
 
   // A crash in the same operation, or in a restart as well, that fails with nothing lost.
   std::optional<SpaceNo> cutElsewhere() const {
-    std::optional<OperationSpan> operation;
-    if (level() == 1) operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
+    const Operation* operation = level() == 1 ? indexes_[0]->operationOf(eventOf(*cause_.first)) : nullptr;
     for (const auto& [space, key] : whole_) {
       const SpaceInfo& info = explorer_.space(space);
-      if (info.level == level() && (!operation || (info.at > operation->begin && info.at <= operation->end)))
+      if (info.level == level() && (operation == nullptr || (info.at > operation->begin && info.at <= operation->end)))
         return space;
     }
     return std::nullopt;
@@ -318,8 +317,8 @@ class Naming {
     bool asked = std::any_of(detail_.observations.begin(), detail_.observations.end(),
                              [](const Observation& o) { return o.query.kind == QueryKind::Op; });
     if (!asked) return std::nullopt;
-    auto operation = operationOf(indexes_[0]->trace(), eventOf(*cause_.first));
-    if (!operation || operation->end >= probe_.crashOf(cause_.space, 1)) return std::nullopt;
+    const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first));
+    if (operation == nullptr || operation->end >= probe_.crashOf(cause_.space, 1)) return std::nullopt;
     return operation->end;
   }
 

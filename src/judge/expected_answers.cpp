@@ -7,8 +7,9 @@ namespace blackout {
 
 ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)
     : explorer_(explorer), baseline_(baseline), oracle_(oracle), neighbours_(neighbours) {
-  findOperations();
-  if (operations_.empty()) findTransactions();
+  for (const Operation& o : baseline_.index().operations().all())
+    units_.push_back({o.begin, o.end, std::string(o.name), {o.thread, 0}});
+  if (units_.empty()) findTransactions();
   const Outcome* first = nullptr;
   for (SpaceNo s = 0; s < explorer_.spaceCount() && oneAnswer_; ++s)
     for (RecoveryNo recovery : explorer_.space(s).recoveries) {
@@ -19,27 +20,12 @@ ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, O
     }
 }
 
-void ExpectedAnswers::findOperations() {
-  const Trace& trace = baseline_.index().trace();
-  std::map<ThreadNo, std::vector<std::size_t>> open;  // innermost last
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    const Event& e = trace[n];
-    if (kindOf(e) == EventKind::OpBegin) {
-      open[e.thread].push_back(operations_.size());
-      operations_.push_back({n, kNever, std::string(trace.payload(n)), {e.thread, 0}});
-    } else if (kindOf(e) == EventKind::OpEnd && !open[e.thread].empty()) {
-      operations_[open[e.thread].back()].end = n;
-      open[e.thread].pop_back();
-    }
-  }
-}
-
 // A transaction is all or nothing too, and one inside another is part of it.
 void ExpectedAnswers::findTransactions() {
   const Trace& trace = baseline_.index().trace();
   struct Open {
     unsigned depth = 0;
-    std::size_t operation = 0;
+    std::size_t unit = 0;
   };
   std::map<Owner, Open> open;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -49,17 +35,17 @@ void ExpectedAnswers::findTransactions() {
     Open& o = open[owner];
     if (kindOf(e) == EventKind::TxBegin) {
       if (o.depth++ != 0) continue;
-      o.operation = operations_.size();
-      operations_.push_back({n, kNever, "the transaction", owner});
+      o.unit = units_.size();
+      units_.push_back({n, kNever, "the transaction", owner});
     } else if (o.depth > 0 && --o.depth == 0) {
-      operations_[o.operation].end = n;
+      units_[o.unit].end = n;
     }
   }
 }
 
-const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at) const {
-  const Operation* found = nullptr;
-  for (const Operation& o : operations_) {
+const ExpectedAnswers::Unit* ExpectedAnswers::underWay(EventNo at) const {
+  const Unit* found = nullptr;
+  for (const Unit& o : units_) {
     if (o.begin >= at) break;
     if (o.end < at) continue;
     found = &o;
@@ -67,15 +53,15 @@ const ExpectedAnswers::Operation* ExpectedAnswers::underWay(EventNo at) const {
   return found;
 }
 
-bool ExpectedAnswers::alone(const Operation& operation) const {
-  for (const Operation& o : operations_)
-    if (o.owner != operation.owner && o.begin < operation.end && operation.begin < o.end) return false;
+bool ExpectedAnswers::alone(const Unit& unit) const {
+  for (const Unit& o : units_)
+    if (o.owner != unit.owner && o.begin < unit.end && unit.begin < o.end) return false;
   const Trace& trace = baseline_.index().trace();
   auto stores = baseline_.index().stores();
-  auto row = std::lower_bound(stores.begin(), stores.end(), operation.begin,
+  auto row = std::lower_bound(stores.begin(), stores.end(), unit.begin,
                               [](const StoreRow& r, EventNo at) { return r.event < at; });
-  for (; row != stores.end() && row->event < operation.end; ++row)
-    if (operation.owner.first != 0 && trace[row->event].thread != operation.owner.first) return false;
+  for (; row != stores.end() && row->event < unit.end; ++row)
+    if (unit.owner.first != 0 && trace[row->event].thread != unit.owner.first) return false;
   return true;
 }
 
@@ -119,16 +105,16 @@ Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo
   return std::optional(explorer_.outcomeNo(*recovery));
 }
 
-Result<bool> ExpectedAnswers::ofOperation(const Operation& operation, ExpectedAnswer& expected) {
-  if (operation.end == kNever) return false;
+Result<bool> ExpectedAnswers::ofUnit(const Unit& unit, ExpectedAnswer& expected) {
+  if (unit.end == kNever) return false;
   // What was stored since is still open at the first point behind: only an ordering point makes anything durable.
   auto points = baseline_.points();
-  auto before = std::lower_bound(points.begin(), points.end(), operation.begin);
-  auto after = std::upper_bound(points.begin(), points.end(), operation.end);
+  auto before = std::lower_bound(points.begin(), points.end(), unit.begin);
+  auto after = std::upper_bound(points.begin(), points.end(), unit.end);
   if (before == points.end()) return false;
-  auto first = wholeAt(static_cast<SpaceNo>(before - points.begin()), operation.begin);
+  auto first = wholeAt(static_cast<SpaceNo>(before - points.begin()), unit.begin);
   if (!first) return tl::unexpected(first.error());
-  EventNo end = operation.end;
+  EventNo end = unit.end;
   if (after == points.end()) {
     // Nothing new came after the last point, or a crash behind the operation was left out on purpose.
     auto stores = baseline_.index().stores();
@@ -138,7 +124,7 @@ Result<bool> ExpectedAnswers::ofOperation(const Operation& operation, ExpectedAn
   auto last = wholeAt(static_cast<SpaceNo>(after - points.begin()), end);
   if (!last) return tl::unexpected(last.error());
   if (!*first || !*last) return false;
-  expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, operation.name};
+  expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, unit.name};
   return true;
 }
 
@@ -148,9 +134,9 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
   if (!fresh) return known->second;
   ExpectedAnswer expected;
   EventNo at = explorer_.space(space).at;
-  const Operation* operation = underWay(at);
-  if (operation != nullptr && alone(*operation)) {
-    auto found = ofOperation(*operation, expected);
+  const Unit* unit = underWay(at);
+  if (unit != nullptr && alone(*unit)) {
+    auto found = ofUnit(*unit, expected);
     if (!found) return tl::unexpected(found.error());
   }
   if (expected.basis == ExpectedAnswer::Basis::None && neighbours_ && ofOneThread(space)) {

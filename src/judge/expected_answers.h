@@ -44,7 +44,7 @@ class ExpectedAnswers {
   // Whether all recoveries said the same: then nothing depends on what a crash leaves.
   bool oneAnswer() const { return oneAnswer_; }
   // Whether the program said what its operations or transactions are.
-  bool marked() const { return !operations_.empty(); }
+  bool marked() const { return !units_.empty(); }
 
   // What a restart after this crash may say.
   Result<ExpectedAnswer> at(SpaceNo space);
@@ -54,20 +54,20 @@ class ExpectedAnswers {
  private:
   // Threads, or 0, and the number of a transaction that is several threads'.
   using Owner = std::pair<ThreadNo, std::uint64_t>;
-  struct Operation {
+  // What is all or nothing: an operation, or a transaction.
+  struct Unit {
     EventNo begin = 0;
     EventNo end = kNever;
     std::string name;
     Owner owner;
   };
-  void findOperations();
   void findTransactions();
-  // The operation at this point that began last, which is the innermost one if it is `alone`; null: none.
-  const Operation* underWay(EventNo at) const;
+  // The unit at this point that began last, which is the innermost one if it is `alone`; null: none.
+  const Unit* underWay(EventNo at) const;
   // Whether nobody else did anything in the meantime.
-  bool alone(const Operation& operation) const;
+  bool alone(const Unit& unit) const;
   bool ofOneThread(SpaceNo space) const;
-  Result<bool> ofOperation(const Operation& operation, ExpectedAnswer& expected);
+  Result<bool> ofUnit(const Unit& unit, ExpectedAnswer& expected);
   // The outcome with everything persisted that was stored before `end`; none: no explored crash has that.
   Result<std::optional<OutcomeNo>> wholeAt(SpaceNo space, EventNo end);
 
@@ -76,7 +76,7 @@ class ExpectedAnswers {
   OracleJudge& oracle_;
   bool neighbours_;
   bool oneAnswer_ = true;
-  std::vector<Operation> operations_;  // outermost ones of all threads, by their begin
+  std::vector<Unit> units_;  // of all threads, by their begins
   std::map<SpaceNo, ExpectedAnswer> known_;
 };
 

@@ -186,9 +186,8 @@ class FindingBuilder {
       finding_.places.push_back(std::move(place));
     }
     if (cause_.first && cause_.first->level == 1) {
-      const Trace& trace = indexes_[0]->trace();
-      if (auto operation = operationOf(trace, eventOf(*cause_.first)))
-        finding_.operation = trace.payload(operation->begin);
+      if (const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first)))
+        finding_.operation = operation->name;
     }
     if (cause_.kind != FindingKind::NotAtomic)
       for (const StoreRef& ref : cause_.lost) {
@@ -326,6 +325,8 @@ class FindingBuilder {
       for (std::size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, " / ");
       if (o.output.size() > kMost) text += " ...";
       std::string end = o.ending == Ending::Exited && o.code != 0 ? fmt::format(" and exits with {}", o.code) : "";
+      if (std::string answers = textOf(o.history); !answers.empty())
+        end += fmt::format(" and answers {}{}", answers.substr(0, kMost), answers.size() > kMost ? " ..." : "");
       return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
     };
     bool operation = expected->basis == ExpectedAnswer::Basis::Operation;

@@ -24,26 +24,6 @@ bool flushes(const Event& e, LineNo line) {
 
 }  // namespace
 
-std::optional<OperationSpan> operationOf(const Trace& trace, EventNo n) {
-  ThreadNo thread = trace[n].thread;
-  std::optional<OperationSpan> span;
-  unsigned depth = 0;
-  for (EventNo i = 0; i < trace.end(); i = trace.next(i)) {
-    const Event& e = trace[i];
-    if (e.thread != thread) continue;
-    if (kindOf(e) == EventKind::OpBegin && depth++ == 0) span = OperationSpan{i, kNever};
-    if (kindOf(e) == EventKind::OpEnd && depth > 0 && --depth == 0) {
-      if (i >= n && span) {
-        span->end = i;
-        return span->begin <= n ? span : std::nullopt;
-      }
-      span.reset();
-    }
-    if (i >= n && !span) return std::nullopt;
-  }
-  return span && span->begin <= n ? span : std::nullopt;
-}
-
 LostStore whyLost(const Index& index, StoreNo store, EventNo relied) {
   const Trace& trace = index.trace();
   EventNo stored = index.stores()[store].event;
@@ -52,7 +32,7 @@ LostStore whyLost(const Index& index, StoreNo store, EventNo relied) {
   if (kindOf(s) == EventKind::StoreNt) return {FindingKind::MissingFence, std::nullopt};
 
   LineNo line = lineOf(s.addr);
-  std::optional<OperationSpan> operation = operationOf(trace, stored);
+  const Operation* operation = index.operationOf(stored);
   std::uint64_t left = maskOf(s);
   bool again = false;  // the line was stored to again after what relies on it
   for (EventNo n = trace.next(stored); n < trace.end(); n = trace.next(n)) {
@@ -67,7 +47,7 @@ LostStore whyLost(const Index& index, StoreNo store, EventNo relied) {
     if (n < relied) return {FindingKind::MissingFence, n};
     // A flush of a later operation, or where none is marked for the sake of another store, only happens to cover this
     // one.
-    if (operation ? n > operation->end : again) break;
+    if (operation != nullptr ? n > operation->end : again) break;
     return {FindingKind::WrongOrder, n};
   }
   return {FindingKind::MissingFlush, std::nullopt};

@@ -19,11 +19,4 @@ struct LostStore {
 // else is known. The store is not guaranteed there.
 LostStore whyLost(const Index& index, StoreNo store, EventNo relied);
 
-// The operation that an event belongs to: its thread's outermost one. Points are no events of a thread.
-struct OperationSpan {
-  EventNo begin = 0;
-  EventNo end = kNever;  // it did not end
-};
-std::optional<OperationSpan> operationOf(const Trace& trace, EventNo n);
-
 }  // namespace blackout

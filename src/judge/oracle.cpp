@@ -119,11 +119,11 @@ Verdict unknown(std::string why) { return {Judgement::Unknown, std::move(why), {
 }  // namespace
 
 bool sameAnswer(const Outcome& a, const Outcome& b) {
-  return a.ending == b.ending && a.text == b.text && a.output == b.output;
+  return a.ending == b.ending && a.text == b.text && a.output == b.output && a.history == b.history;
 }
 
 bool saysMore(const Outcome& answer, const Outcome& than) {
-  if (answer.ending != than.ending || answer.text != than.text) return false;
+  if (answer.ending != than.ending || answer.text != than.text || answer.history != than.history) return false;
   auto next = [](std::string_view& rest) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);

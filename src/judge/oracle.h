@@ -27,8 +27,8 @@ struct Verdict {
   std::string key;
 };
 
-// Whether two restarts ended and printed alike, wherever they were then. Exit codes are no part of it: where they
-// count, all but one are failures, and where they don't, they may be any.
+// Whether two restarts ended, printed and said of their operations the same, wherever they were then. Exit codes are no
+// part of it: where they count, all but one are failures, and where they don't, they may be any.
 bool sameAnswer(const Outcome& a, const Outcome& b);
 
 // Whether an answer is another one with lines more, anywhere.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 namespace blackout {
 
@@ -14,23 +13,6 @@ template <class T>
 bool parseNumber(std::string_view text, T& out) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-// Begins and ends of the operations, by number.
-std::vector<std::pair<EventNo, EventNo>> operations(const Trace& trace) {
-  std::vector<std::pair<EventNo, EventNo>> spans;
-  std::map<ThreadNo, std::vector<std::size_t>> open;
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    const Event& e = trace[n];
-    if (kindOf(e) == EventKind::OpBegin) {
-      open[e.thread].push_back(spans.size());
-      spans.emplace_back(n, trace.end());
-    } else if (kindOf(e) == EventKind::OpEnd && !open[e.thread].empty()) {
-      spans[open[e.thread].back()].second = n;
-      open[e.thread].pop_back();
-    }
-  }
-  return spans;
 }
 
 }  // namespace
@@ -89,15 +71,15 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
     points = std::move(kept);
   }
   if (choice.fromOp || choice.toOp) {
-    auto spans = operations(trace);
+    const Operations& operations = index.operations();
     for (const auto& op : {choice.fromOp, choice.toOp})
-      if (op && *op >= spans.size())
+      if (op && *op >= operations.count())
         return fail(
             fmt::format("operation {} is not in the recording, which has {}, numbered from 0; mark operations "
                         "with blackout_op_begin and blackout_op_end",
-                        *op, spans.size()));
-    EventNo from = choice.fromOp ? spans[*choice.fromOp].first : 0;
-    EventNo to = choice.toOp ? spans[*choice.toOp].second : trace.end();
+                        *op, operations.count()));
+    EventNo from = choice.fromOp ? operations.all()[*choice.fromOp].begin : 0;
+    EventNo to = choice.toOp ? operations.all()[*choice.toOp].end : kNever;
     if (to < from) return fail("--from names a later operation than --to; exchange the two");
     // What the last operation promised is seen by the first point after its end.
     auto first = std::lower_bound(points.begin(), points.end(), from);

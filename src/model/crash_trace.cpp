@@ -46,7 +46,10 @@ Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* co
     std::uint32_t reached = baseline.opState(0, op);
     if (reached == 0) break;
     writer.blob(EventKind::OpBegin, reached == 2 ? kEndedThread : kBegunThread, 0, "");
-    if (reached == 2) writer.event(EventKind::OpEnd, kEndedThread);
+    if (reached != 2) continue;
+    // What it returned may be asked for, too.
+    writer.blob(EventKind::OpValues, kEndedThread, 0, index.operations().encodedResults(op), BLACKOUT_VALUES_RESULTS);
+    writer.event(EventKind::OpEnd, kEndedThread, 0, 0, BLACKOUT_OP_VALUES);
   }
 
   CrashTrace out;

@@ -70,6 +70,7 @@ Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
     std::size_t guarantees = histories.guaranteeLog().size();
     n = takeIn(trace, n, model, histories);
     bool fileChange = groupOf(e) == EventGroup::File && index.files_.event(first);
+    index.operations_.event(trace, first);
     points.event(first, e, histories.guaranteeLog().size() != guarantees, fileChange);
     annotations = annotations || isAnnotation(trace, e);
   }

@@ -11,6 +11,7 @@
 #include "model/file_timeline.h"
 #include "model/histories.h"
 #include "model/model_options.h"
+#include "model/operations.h"
 #include "model/points.h"
 #include "model/versions.h"
 
@@ -23,6 +24,9 @@ class Index {
   const Trace& trace() const { return *trace_; }
   const ModelOptions& options() const { return options_; }
   const FileTimeline& files() const { return files_; }
+  const Operations& operations() const { return operations_; }
+  // The outermost operation of its thread that the event belongs to; null: none.
+  const Operation* operationOf(EventNo n) const { return operations_.outermost((*trace_)[n].thread, n); }
 
   // --- stores and lines ---
   // Stores in trace order; StoreNo is the position. Lines have dense ids in the order of their first
@@ -73,6 +77,7 @@ class Index {
   ModelOptions options_;
   Histories histories_;
   FileTimeline files_;
+  Operations operations_;
   std::vector<EventNo> points_;
 };
 

@@ -33,10 +33,9 @@ TrackedBytes TrackedBytes::of(const Index& index) {
       w.addRange(e.addr, std::min<std::uint64_t>(e.value, kMostGivenUp));
     } else if (kindOf(e) == EventKind::FileNew || kindOf(e) == EventKind::FileRename) {
       paths.emplace(trace.payload(n));
-    } else if (kindOf(e) == EventKind::OpBegin) {
-      ++w.operations_;
     }
   }
+  w.operations_ = index.operations().count();
   for (FileNo f = 1; f <= index.files().count(); ++f) w.addZeroed(index.files(), f, index.files().zeroRanges(f));
   w.paths_.assign(paths.begin(), paths.end());
   return w;
@@ -124,7 +123,6 @@ Baseline::Baseline(const Index& index, const TrackedBytes& tracked, std::vector<
 
   findCheckpoints();
   findPaths();
-  findOperations();
   findLargest();
 }
 
@@ -205,21 +203,6 @@ void Baseline::findPaths() {
       auto it = now.find(tracked_->paths()[p]);
       PathState state = it == now.end() ? PathState{} : it->second;
       if (paths_[p].empty() || paths_[p].back().state != state) paths_[p].push_back({o, state});
-    }
-  }
-}
-
-void Baseline::findOperations() {
-  std::map<ThreadNo, std::vector<std::size_t>> open;
-  const Trace& trace = index_->trace();
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    const Event& e = trace[n];
-    if (kindOf(e) == EventKind::OpBegin) {
-      open[e.thread].push_back(operations_.size());
-      operations_.push_back({n, kNever});
-    } else if (kindOf(e) == EventKind::OpEnd && !open[e.thread].empty()) {
-      operations_[open[e.thread].back()].end = n;
-      open[e.thread].pop_back();
     }
   }
 }
@@ -322,10 +305,8 @@ PathState Baseline::pathState(std::uint32_t pointNo, std::uint32_t path) const {
       ->state;
 }
 
-std::uint32_t Baseline::opState(std::uint32_t pointNo, std::uint32_t operation) const {
-  const Operation& o = operations_[operation];
-  EventNo at = points_[pointNo];
-  return o.begin >= at ? 0 : o.end >= at ? 1 : 2;
+std::uint32_t Baseline::opState(std::uint32_t pointNo, OperationNo operation) const {
+  return static_cast<std::uint32_t>(index_->operations().stateAt(operation, points_[pointNo]));
 }
 
 }  // namespace blackout

@@ -33,14 +33,14 @@ class TrackedBytes {
   TrackedNo find(LineNo line) const;
 
   std::span<const std::string> paths() const { return paths_; }
-  std::uint32_t operations() const { return operations_; }
+  OperationNo operations() const { return operations_; }
 
  private:
   std::vector<LineNo> lines_;
   std::vector<std::uint64_t> masks_;
   std::unordered_map<LineNo, TrackedNo> numbers_;
   std::vector<std::string> paths_;  // ascending
-  std::uint32_t operations_ = 0;
+  OperationNo operations_ = 0;  // how many
 };
 
 // The reply to a Path query: which file of the trace has the path, and its size.
@@ -87,7 +87,7 @@ class Baseline {
   // the recording the room for files that recoveries make; 0: there is no such file.
   std::uint64_t largestFile(FileNo f) const;
   // 0: not begun, 1: begun, 2: ended.
-  std::uint32_t opState(std::uint32_t pointNo, std::uint32_t operation) const;
+  std::uint32_t opState(std::uint32_t pointNo, OperationNo operation) const;
 
   // --- rows ---
   struct Row {
@@ -117,7 +117,6 @@ class Baseline {
   void addRow(std::uint32_t pointNo, TrackedNo w, const LineBytes& least, std::vector<RowNo>& current);
   bool differs(LineId id, std::uint32_t firstOpen, EventNo at, const LineBytes& least) const;
   void findPaths();
-  void findOperations();
   void findLargest();
   void findCheckpoints();
 
@@ -143,11 +142,6 @@ class Baseline {
   };
   std::vector<std::vector<PathRow>> paths_;  // by path
   std::vector<std::uint64_t> largest_;       // by file
-  struct Operation {
-    EventNo begin;
-    EventNo end;  // kNever: it did not end
-  };
-  std::vector<Operation> operations_;
 };
 
 }  // namespace blackout

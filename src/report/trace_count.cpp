@@ -7,6 +7,7 @@
 #include <map>
 
 #include "binary/symbolizer.h"
+#include "model/operations.h"
 #include "report/escape.h"
 #include "report/trace_text.h"
 
@@ -48,7 +49,7 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
   std::map<std::string, std::uint64_t> counts;
   std::map<StackId, std::string> siteKeys;
   std::map<LineNo, std::uint64_t> lines;
-  std::map<ThreadNo, std::vector<std::string>> operations;  // the open ones of each thread, innermost last
+  const Operations operations = by == CountBy::Operation ? Operations(trace) : Operations();
   EventPrinter printer(trace);
 
   auto siteKey = [&](const Event& e) -> const std::string& {
@@ -65,8 +66,6 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
 
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (by == CountBy::Operation && kindOf(e) == EventKind::OpBegin)
-      operations[e.thread].push_back(escapeText(trace.payload(n)));
     if (filter.wants(trace, n)) {
       switch (by) {
         case CountBy::Place:
@@ -85,8 +84,8 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         }
         case CountBy::Operation: {
-          const std::vector<std::string>& open = operations[e.thread];
-          ++counts[open.empty() ? "no operation" : open.back()];
+          const Operation* operation = operations.innermost(e.thread, n);
+          ++counts[operation == nullptr ? "no operation" : escapeText(operation->name)];
           break;
         }
         case CountBy::Kind:
@@ -102,10 +101,6 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         }
       }
-    }
-    if (by == CountBy::Operation && kindOf(e) == EventKind::OpEnd) {
-      std::vector<std::string>& open = operations[e.thread];
-      if (!open.empty()) open.pop_back();
     }
   }
   for (auto& [line, count] : lines) counts[addressText(addressOf(line))] += count;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "events/value.h"
 #include "findings/ending.h"
 #include "report/escape.h"
 #include "binary/symbolizer.h"
@@ -135,9 +136,14 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::Map:
       return fmt::format("{} {} at {:#x}", at(), bytesText(word(trace_.payload(n), 1)), word(trace_.payload(n), 0));
     case EventKind::OpBegin:
-      return fmt::format("{} argument {}", name(), e.addr);
+      return (e.len & BLACKOUT_OP_VALUES) != 0 ? name() : fmt::format("{} argument {}", name(), e.addr);
     case EventKind::OpEnd:
-      return fmt::format("result {}", e.value);
+      return (e.len & BLACKOUT_OP_VALUES) != 0 ? std::string() : fmt::format("result {}", e.value);
+    case EventKind::OpValues: {
+      std::string text = e.len == BLACKOUT_VALUES_RESULTS ? "results" : "arguments";
+      for (const Value& v : decodeValues(trace_.payload(n)).value()) text += " " + escapeText(textOf(v));
+      return text;
+    }
     case EventKind::Request: {
       std::string_view payload = trace_.payload(n);
       std::string text = fmt::format("{:#x}", word(payload, 0));

@@ -34,6 +34,21 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
   return mappings;
 }
 
+// The table of plan.results and what it leads to, for a plan that has it at offset `at`.
+std::string resultsOf(const Operations& operations, std::uint64_t at) {
+  std::vector<std::uint64_t> offsets(operations.count(), 0);
+  std::string lists;
+  for (OperationNo n = 0; n < operations.count(); ++n) {
+    if (operations[n].end == kNever) continue;
+    std::string values = operations.encodedResults(n);
+    blackout_plan_values head{static_cast<std::uint32_t>(values.size()), 0};
+    offsets[n] = at + offsets.size() * sizeof offsets[0] + lists.size();
+    lists.append(reinterpret_cast<const char*>(&head), sizeof head);
+    lists.append(values);
+  }
+  return std::string(reinterpret_cast<const char*>(offsets.data()), offsets.size() * sizeof offsets[0]) + lists;
+}
+
 }  // namespace
 
 Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& index, const TrackedBytes& tracked) {
@@ -69,6 +84,8 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
     files[f].lines = (largest[f] + BLACKOUT_LINE - 1) / BLACKOUT_LINE;
     files[f].slots = take(files[f].lines * sizeof(std::uint32_t));
   }
+  std::string results = resultsOf(index.operations(), end);
+  plan.results = take(results.size());
   plan.size = end;
 
   auto broken = [&] {
@@ -89,6 +106,7 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
   std::memcpy(made.base_ + plan.paths, texts.data(), texts.size() * sizeof(std::uint32_t));
   for (std::size_t i = 0; i < texts.size(); ++i)
     std::memcpy(made.base_ + texts[i], tracked.paths()[i].c_str(), tracked.paths()[i].size() + 1);
+  std::memcpy(made.base_ + plan.results, results.data(), results.size());
   std::memcpy(made.base_, &plan, sizeof plan);
   if (auto ok = made.refresh(tracked); !ok) return tl::unexpected(ok.error());
   return made;

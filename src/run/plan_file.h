@@ -1,5 +1,5 @@
 // The plan that all recovery runs of an exploration share (events/recovery_contract.h): which bytes are
-// tracked, which paths may be asked for, where the recording had its pools mapped.
+// tracked, which paths may be asked for, what the operations returned, where the recording had its pools mapped.
 #pragma once
 
 #include <filesystem>

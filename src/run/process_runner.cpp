@@ -239,6 +239,15 @@ RunResult ProcessRunner::resultOf(unsigned number) {
   o.output.assign(c.output, std::min<std::uint64_t>(c.output_size, BLACKOUT_MAX_OUTPUT));
   maskProcessNumbers(o.output);
   o.outputCut = c.output_size > BLACKOUT_MAX_OUTPUT;
+  auto history =
+      decodeHistory({reinterpret_cast<const char*>(c.history),
+                     static_cast<std::size_t>(std::min<std::uint64_t>(c.history_size, BLACKOUT_MAX_HISTORY))});
+  if (history) {
+    o.history = std::move(*history);
+  } else if (o.ending != Ending::Broken) {
+    o.ending = Ending::Broken;
+    o.text = "the operations that a restart recorded are damaged: it wrote where it must not";
+  }
   o.faultAddress = c.fault_address;
   o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
   if (c.instrumented == 0 && o.ending != Ending::Broken) {

@@ -1,5 +1,5 @@
-// blackout.h: what a program says of its memory and its operations. What it says of where crashes and findings are
-// wanted is in stages.cpp.
+// blackout.h: what a program says of its memory. What it says of its operations is in operations.cpp, of where crashes
+// and findings are wanted in stages.cpp.
 
 #include "runtime/annotations.h"
 
@@ -41,12 +41,6 @@ void mark(uint8_t kind, const char* function, const void* p, size_t size, const 
   forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     append(kind, 0, whereOf(librarySite(function), stack), pmAddressOf(r, from), to - from);
   });
-}
-
-void plain(uint8_t kind, uint64_t value) {
-  if (!recording() || quiet()) return;
-  Scope scope;
-  if (!scope.nested) append(kind, 0, 0, 0, value);
 }
 
 // The pages of [begin, end) become shared pages of `fd` (or private ones if it is -1) with the same content.
@@ -202,14 +196,6 @@ BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name
 }
 BLACKOUT_EXPORT void blackout_pm_unregister(void* p) { unregisterMemory(p); }
 
-BLACKOUT_EXPORT void blackout_op_begin(const char* name, uint64_t argument) {
-  if (!recording() || quiet()) return;
-  Scope scope;
-  if (scope.nested) return;
-  size_t n = name == nullptr ? 0 : strnlen(name, 256);
-  appendBlob(BLACKOUT_EV_OpBegin, 0, argument, name, n);
-}
-BLACKOUT_EXPORT void blackout_op_end(uint64_t result) { plain(BLACKOUT_EV_OpEnd, result); }
 BLACKOUT_EXPORT void blackout_discard(const void* p, size_t size) {
   mark(BLACKOUT_EV_Discard, "blackout_discard", p, size, BLACKOUT_FRAME());
 }

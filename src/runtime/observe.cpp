@@ -223,6 +223,16 @@ uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size) {
   return 0;
 }
 
+bool operationReached(uint64_t n, unsigned question, const void* frame) {
+  if (n >= plan->operations) return false;
+  unsigned bit = 1u << (2 * (n % 4) + question - 1);
+  if ((operations_[n / 4] & bit) == 0) {
+    operations_[n / 4] |= uint8_t(bit);
+    log(BLACKOUT_QUERY_OP, uint32_t(n), question, nullptr, frame, 0);
+  }
+  return worker->operations[n] >= question;
+}
+
 void note(const char* text, const char* detail) {
   char line[1024];
   int n = snprintf(line, sizeof line, "%s%s%s\n", text, detail ? " " : "", detail ? detail : "");
@@ -237,20 +247,6 @@ void note(const char* text, const char* detail) {
 using namespace blackout::rt;
 
 BLACKOUT_EXPORT int blackout_recovering() { return recovering() ? 1 : 0; }
-
-// `question`: 1, has it begun; 2, has it ended.
-static int askOperation(uint64_t n, unsigned question, const void* frame) {
-  if (!recovering()) return 1;
-  if (n >= plan->operations) return 0;
-  unsigned bit = 1u << (2 * (n % 4) + question - 1);
-  if ((operations_[n / 4] & bit) == 0) {
-    operations_[n / 4] |= uint8_t(bit);
-    log(BLACKOUT_QUERY_OP, uint32_t(n), question, nullptr, frame, 0);
-  }
-  return worker->operations[n] >= question ? 1 : 0;
-}
-BLACKOUT_EXPORT int blackout_op_begun(uint64_t n) { return askOperation(n, 1, BLACKOUT_FRAME()); }
-BLACKOUT_EXPORT int blackout_op_ended(uint64_t n) { return askOperation(n, 2, BLACKOUT_FRAME()); }
 
 BLACKOUT_EXPORT void blackout_checksum(const void* p, size_t size) {
   if (!recovering()) return;

@@ -182,6 +182,7 @@ void attachChild() {
   processNumber = __atomic_fetch_add(&header->next_process, 1, __ATOMIC_SEQ_CST);
   self.busy = false;
   self.number = 0;
+  self.inHistory = 0;
   self.active = false;
   self.tid = currentTid();
   self.process = processNumber;
@@ -269,20 +270,30 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
   commit(2 * sizeof *e);
 }
 
-void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
-                 uint32_t where) {
-  if (__builtin_expect(full, 0)) return;
+static size_t blobSize(size_t size) {
+  return (size + sizeof(blackout_event) - 1) / sizeof(blackout_event) * sizeof(blackout_event);
+}
+
+uint8_t* beginBlob(uint8_t kind, uint8_t len, uint64_t addr, size_t size, uint32_t where) {
+  if (__builtin_expect(full, 0)) return nullptr;
   if (self.number == 0) nameThread();
-  size_t size = na + nb;
-  size_t padded = (size + sizeof(blackout_event) - 1) / sizeof(blackout_event) * sizeof(blackout_event);
-  uint8_t* at = reserve(sizeof(blackout_event) + padded);
-  if (at == nullptr) return;
+  uint8_t* at = reserve(sizeof(blackout_event) + blobSize(size));
+  if (at == nullptr) return nullptr;
   auto* e = reinterpret_cast<blackout_event*>(at);
   *e = {kind, len, self.number, where, addr, size};
-  memcpy(at + sizeof *e, a, na);
-  if (nb != 0) memcpy(at + sizeof *e + na, b, nb);
-  memset(at + sizeof *e + size, 0, padded - size);
-  commit(sizeof *e + padded);
+  memset(at + sizeof *e + size, 0, blobSize(size) - size);
+  return at + sizeof *e;
+}
+
+void commitBlob(size_t size) { commit(sizeof(blackout_event) + blobSize(size)); }
+
+void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
+                 uint32_t where) {
+  uint8_t* at = beginBlob(kind, len, addr, na + nb, where);
+  if (at == nullptr) return;
+  memcpy(at, a, na);
+  if (nb != 0) memcpy(at + na, b, nb);
+  commitBlob(na + nb);
 }
 
 void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where) {

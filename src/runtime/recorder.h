@@ -26,8 +26,9 @@ struct ThreadState {
   uint32_t tid = 0;
   uintptr_t stackLow = 0;  // frames are walked inside [low, top) only
   uintptr_t stackTop = 0;
-  uint32_t process = 0;  // whose number this state belongs to: changes with fork
-  uint32_t trusted = 0;  // in a restart: open regions of blackout_skip_detection_begin
+  uint32_t process = 0;    // whose number this state belongs to: changes with fork
+  uint32_t inHistory = 0;  // in a restart: its number in the history of operations, 0: none yet
+  uint32_t trusted = 0;    // in a restart: open regions of blackout_skip_detection_begin
   // In a trap: the calls that led to the instruction, which every walk then gives.
   const Stack* trapped = nullptr;
   uint64_t blocked = 0;  // signals that the program believes to be blocked and that traps need (interpose_signals.cpp)
@@ -91,6 +92,9 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
 void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where = 0);
 void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
                  uint32_t where = 0);
+// A blob in two steps: where its `size` bytes are to be written, null if there is no room; then they are all there.
+uint8_t* beginBlob(uint8_t kind, uint8_t len, uint64_t addr, size_t size, uint32_t where);
+void commitBlob(size_t size);
 void problem(uint32_t bit);
 void lost(uint64_t events);
 

@@ -40,6 +40,8 @@ void overwrite(const void* p, size_t size);
 // It asks what is at a pool's canonical path, or below a folder of pools.
 void observePath(const char* canonicalPath);
 void observeAllPaths();
+// It asks for a recorded operation. `question`: 1, had it begun; 2, had it ended.
+bool operationReached(uint64_t n, unsigned question, const void* frame);
 // A number for reads that belong together: one mem* call.
 uint32_t newGroup();
 // Whether all that is watched in these addresses of a region has been read or written.

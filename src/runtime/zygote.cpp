@@ -446,6 +446,9 @@ void beWorker(int socket) {
     worker->steps = worker->query_count = worker->output_size = worker->fault_address = 0;
     worker->ended = worker->used = worker->owns = worker->frame_count = worker->instrumented = 0;
     worker->listening = 0;
+    memset(worker->history, 0,
+           worker->history_size < BLACKOUT_MAX_HISTORY ? worker->history_size : BLACKOUT_MAX_HISTORY);
+    worker->history_size = worker->history_threads = 0;
     worker->drive = {};
     worker->text[0] = worker->notes[0] = '\0';
     pid_t run = BLACKOUT_REAL(fork)();

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "events/value.h"
+
 namespace blackout::test {
 
 namespace {
@@ -65,6 +67,11 @@ TraceWriter sampleTrace() {
   w.event(EventKind::Lfence, 1);
   w.event(EventKind::RmwFence, 1, 0x7ffd00002000);
   w.event(EventKind::OpEnd, 1, 0, 1);
+  w.blob(EventKind::OpValues, 1, 0,
+         encodeValues(Values{Value::ofText("key"), Value::ofSigned(-3), Value::ofBytes(std::string("\0\xff", 2))}));
+  w.blob(EventKind::OpBegin, 1, 0, "get", BLACKOUT_OP_VALUES);
+  w.blob(EventKind::OpValues, 1, 0, encodeValues({}), BLACKOUT_VALUES_RESULTS);
+  w.event(EventKind::OpEnd, 1, 0, 0, BLACKOUT_OP_VALUES);
   w.event(EventKind::ThreadCreate, 1);
   w.event(EventKind::ThreadBegin, 2, 1, 4712);
   w.event(EventKind::Lock, 2, 0x7ffd00003000);

@@ -173,6 +173,10 @@ TEST(Trace, EachBrokenRuleIsNamed) {
        [](auto& w, FileNo f) { w.blob(EventKind::TxRemove, 1, pmAddr(f, 0), std::string(16, '\xff')); }},
       {"a range outside any file",  // by no variable
        [](auto& w, FileNo f) { w.blob(EventKind::CommitRange, 1, pmAddr(f, 0), std::string(16, '\0')); }},
+      {"values of no possible shape", [](auto& w, FileNo) { w.blob(EventKind::OpValues, 1, 0, "short"); }},
+      {"values of no possible shape", [](auto& w, FileNo) { w.blob(EventKind::OpValues, 1, 0, "", 2); }},
+      {"values of no possible shape",  // a number of 4 bytes
+       [](auto& w, FileNo) { w.blob(EventKind::OpValues, 1, 0, std::string("\0\0\0\0\4\0\0\0\1\0\0\0\0\0\0\0", 16)); }},
       {"without its address", [](auto& w, FileNo f) { w.blob(EventKind::Map, 1, pmAddr(f, 0), "short"); }},
       {"a site's record", [](auto& w, FileNo) { w.blob(EventKind::Site, 0, 1, "short"); }},
       {"a place's record", [](auto& w, FileNo) { w.blob(EventKind::Where, 0, 1, "short"); }},

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "explore/exploration.h"
 #include "explored.h"
 #include "tiny_program.h"
 
@@ -191,6 +192,40 @@ TEST_F(ExplorationFile, AFolderThatCantBeWrittenIsSaid) {
   auto failed = e.explorer->save("/nonexistent/folder/saved");
   ASSERT_FALSE(failed.has_value());
   EXPECT_NE(failed.error().sentence.find("can't be saved"), std::string::npos);
+}
+
+TEST(Digests, WhatOperationsReturnedBelongsToThem) {
+  auto digest = [](std::uint64_t result) {
+    TinyProgram p;
+    p.opBegin(1);
+    p.writer.event(EventKind::OpEnd, 1, 0, result);
+    return digestOf(p.index().operations());
+  };
+  EXPECT_EQ(digest(1), digest(1));
+  EXPECT_NE(digest(1), digest(2));
+}
+
+TEST(SavedOutcomes, KeepTheirHistories) {
+  SavedExploration saved;
+  saved.outcomes.resize(3);
+  saved.outcomes[1].history = {{1, "get", {Value::ofText("key")}, {Value::ofUnsigned(1)}, 0, 1}};
+  saved.outcomes[2].history = {{1, "get", {Value::ofText("key")}, {Value::ofUnsigned(2)}, 0, 1}};
+  auto bytes = encode(saved);
+  ASSERT_TRUE(bytes);
+  auto read = decode(*bytes, "saved");
+  ASSERT_TRUE(read) << read.error().sentence;
+  EXPECT_EQ(read->outcomes, saved.outcomes);
+}
+
+TEST(Outcomes, AreToldApartByTheirHistories) {
+  Outcome none, one, two;
+  one.history = {{1, "get", {}, {Value::ofUnsigned(1)}, 0, 1}};
+  two.history = {{1, "get", {}, {Value::ofUnsigned(2)}, 0, 1}};
+  Outcomes outcomes;
+  EXPECT_EQ(outcomes.number(none), 0U);
+  EXPECT_EQ(outcomes.number(one), 1U);
+  EXPECT_EQ(outcomes.number(two), 2U);
+  EXPECT_EQ(outcomes.number(one), 1U);
 }
 
 }  // namespace

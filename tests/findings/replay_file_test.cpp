@@ -35,6 +35,7 @@ ReplayFile sample() {
   f.expected.outputCut = true;
   f.expected.faultAddress = 0x10;
   f.expected.frames = {1, 2, 3};
+  f.expected.history = {{1, "get", {Value::ofText("key")}, {Value::ofSigned(-1)}, 0, 2}, {2, "put", {}, {}, 1}};
   f.finding = "{}";
   return f;
 }
@@ -138,7 +139,9 @@ TEST(CrashTrace, KeepsOperationsMappingsAndFilesToCome) {
   p.writer.blob(EventKind::Map, 1, p.at(0), place);
   p.opBegin(1);
   p.opBegin(2);
-  p.opEnd(2);
+  Values results{Value::ofBytes("old"), Value::ofUnsigned(7)};
+  p.writer.blob(EventKind::OpValues, 2, 0, encodeValues(results), BLACKOUT_VALUES_RESULTS);
+  p.writer.event(EventKind::OpEnd, 2, 0, 0, BLACKOUT_OP_VALUES);
   p.opBegin(2);
   p.store(1, 0, 1);
   EventNo at = p.sfence(1);
@@ -156,6 +159,8 @@ TEST(CrashTrace, KeepsOperationsMappingsAndFilesToCome) {
   std::vector<std::uint32_t> states;
   for (std::uint32_t i = 0; i < 4; ++i) states.push_back(baseline.opState(0, i));
   EXPECT_EQ(states, (std::vector<std::uint32_t>{1, 2, 1, 0}));
+  EXPECT_EQ(o.index->operations().results(1), results);
+  EXPECT_FALSE(o.index->operations().results(0));
   ASSERT_EQ(tracked.paths().size(), 2U);
   EXPECT_EQ(tracked.paths()[0], "/later");
   EXPECT_EQ(baseline.pathState(0, 0), PathState{});

@@ -17,8 +17,8 @@ struct JudgedRestarts {
         tracked(TrackedBytes::of(index)),
         baseline(index, tracked, index.points(PointsMode::Enough)),
         runner(baseline, recovery),
-        explorer(tracked, baseline, runner, {}),
-        explored(explorer.explore().has_value()),
+        explored(std::move(Explorer::explore(tracked, baseline, runner, {}).value())),
+        explorer(*explored),
         oracle(explorer, rules),
         expected(explorer, baseline, oracle, true),
         variables(*commitVariables(index.trace(), [](EventNo) { return std::string(); })),
@@ -27,7 +27,6 @@ struct JudgedRestarts {
         shown(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads),
         suspected(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads),
         bad(explorer, baseline, variables, reads) {
-    EXPECT_TRUE(explored);
   }
   static ProgramGuardians noGuardians() { return ProgramGuardians(std::vector<std::string>()); }
 
@@ -50,8 +49,8 @@ struct JudgedRestarts {
   TrackedBytes tracked;
   Baseline baseline;
   FakeRunner runner;
-  Explorer explorer;
-  bool explored;
+  std::unique_ptr<Explorer> explored;
+  Explorer& explorer;
   OracleRules rules;
   OracleJudge oracle;
   ExpectedAnswers expected;

@@ -95,32 +95,5 @@ TEST(LostStore, AFlushAfterTheBytesWereReplacedIsForTheNewOnes) {
   EXPECT_EQ(why(p, s, t), "missing-flush");
 }
 
-TEST(LostStore, OperationsAreTheOutermostOnesOfTheThread) {
-  JudgedProgram p;
-  EventNo before = p.store(1, 0, 1);
-  EventNo begin = p.opBegin(1);
-  p.opBegin(1);
-  EventNo inside = p.store(1, 0, 2);
-  EventNo other = p.store(2, 0, 3);
-  p.opEnd(1);
-  EventNo still = p.store(1, 0, 4);
-  EventNo end = p.opEnd(1);
-  EventNo after = p.store(1, 0, 5);
-  EventNo open = p.opBegin(1);
-  EventNo last = p.store(1, 0, 6);
-  const Trace& trace = p.trace();
-  for (EventNo n : {before, other, after}) EXPECT_FALSE(operationOf(trace, n)) << n;
-  for (EventNo n : {inside, still}) {
-    auto span = operationOf(trace, n);
-    ASSERT_TRUE(span) << n;
-    EXPECT_EQ(span->begin, begin);
-    EXPECT_EQ(span->end, end);
-  }
-  auto span = operationOf(trace, last);
-  ASSERT_TRUE(span);
-  EXPECT_EQ(span->begin, open);
-  EXPECT_EQ(span->end, kNever);
-}
-
 }  // namespace
 }  // namespace blackout

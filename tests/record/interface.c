@@ -88,6 +88,11 @@ void nothing(void* p, const void* q, int c, int s) {
   blackout_expect(c, "words");
   blackout_op_begun(1);
   blackout_op_ended(1);
+  blackout_value v[] = {blackout_uint(1), blackout_int(-1), blackout_bytes(q, 8), blackout_text("text")};
+  blackout_op_begin_values("op", v, 4);
+  blackout_op_end_values(v, 4);
+  blackout_op_result(1, v, 4);
+  blackout_history_begin();
   blackout_checksum(q, 8);
 }
 #else

@@ -1,0 +1,89 @@
+#include "events/history.h"
+
+#include <cstring>
+#include <map>
+
+#include "events/recovery_contract.h"
+
+namespace blackout {
+
+namespace {
+
+constexpr std::size_t padded(std::size_t size) { return (size + 7) / 8 * 8; }
+
+void putRecord(std::string& out, std::uint32_t what, const HistoryOperation& o, const Values& values) {
+  std::string_view name = what == BLACKOUT_HISTORY_BEGIN ? std::string_view(o.name) : std::string_view();
+  std::string list = encodeValues(values);
+  blackout_history_record head{};
+  head.size = static_cast<std::uint32_t>(sizeof head + padded(name.size()) + list.size());
+  head.what = what;
+  head.thread = o.thread;
+  head.name_size = static_cast<std::uint32_t>(name.size());
+  out.append(reinterpret_cast<const char*>(&head), sizeof head);
+  out.append(name);
+  out.resize(padded(out.size()));
+  out.append(list);
+}
+
+}  // namespace
+
+std::string encodeHistory(const History& history) {
+  std::map<std::uint32_t, std::pair<const HistoryOperation*, std::uint32_t>> records;  // by position
+  for (const HistoryOperation& o : history) {
+    records[o.began] = {&o, BLACKOUT_HISTORY_BEGIN};
+    if (o.finished()) records[o.ended] = {&o, BLACKOUT_HISTORY_END};
+  }
+  std::string out;
+  for (const auto& [position, record] : records) {
+    auto [o, what] = record;
+    putRecord(out, what, *o, what == BLACKOUT_HISTORY_BEGIN ? o->arguments : o->results);
+  }
+  return out;
+}
+
+std::optional<History> decodeHistory(std::string_view bytes) {
+  History history;
+  std::map<std::uint32_t, std::vector<std::size_t>> open;  // by thread, the innermost last
+  std::uint32_t position = 0;
+  while (!bytes.empty()) {
+    blackout_history_record head;
+    if (bytes.size() < sizeof head) return std::nullopt;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head.size == 0) break;
+    if (head.size > bytes.size() || head.size % 8 != 0 || head.size < sizeof head ||
+        padded(head.name_size) > head.size - sizeof head)
+      return std::nullopt;
+    auto values = decodeValues(bytes.substr(0, head.size).substr(sizeof head + padded(head.name_size)));
+    if (!values) return std::nullopt;
+    std::vector<std::size_t>& stack = open[head.thread];
+    if (head.what == BLACKOUT_HISTORY_BEGIN) {
+      stack.push_back(history.size());
+      HistoryOperation& o = history.emplace_back();
+      o.thread = head.thread;
+      o.name = bytes.substr(sizeof head, head.name_size);
+      o.arguments = std::move(*values);
+      o.began = position++;
+    } else if (head.what != BLACKOUT_HISTORY_END) {
+      return std::nullopt;
+    } else if (!stack.empty()) {
+      history[stack.back()].results = std::move(*values);
+      history[stack.back()].ended = position++;
+      stack.pop_back();
+    }
+    bytes.remove_prefix(head.size);
+  }
+  return history;
+}
+
+std::string textOf(const History& history) {
+  std::string text;
+  for (const HistoryOperation& o : history) {
+    text += (text.empty() ? "" : ", ") + o.name + "(";
+    for (std::size_t i = 0; i < o.arguments.size(); ++i) text += (i == 0 ? "" : ", ") + textOf(o.arguments[i]);
+    text += o.finished() ? o.results.empty() ? ")" : ") =" : ") unfinished";
+    for (const Value& v : o.results) text += " " + textOf(v);
+  }
+  return text;
+}
+
+}  // namespace blackout
