@@ -11,8 +11,8 @@
 #include <fstream>
 #include <optional>
 
-#include "run/launch.h"
 #include "model/image.h"
+#include "run/launch.h"
 
 namespace fs = std::filesystem;
 
@@ -175,7 +175,7 @@ Result<std::vector<std::string>> Replay::debuggerCommand() {
 }
 
 Result<void> Replay::keepPools(const std::string& to) const {
-  auto image = buildImage({.at = parts_->file.at, .persisted = {}}, *parts_->index);
+  auto image = buildImage(CrashLevel(parts_->file.at, UnnamedLines::Least), *parts_->index);
   if (!image) return tl::unexpected(image.error());
   std::error_code error;
   bool folder = image->files.size() != 1 || fs::is_directory(to, error);

@@ -387,8 +387,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   RC_CLASSIFY(!whole, "files that can't be told");
 }
 
-// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery says; and
-// asking for that state finds the recovery.
+// Every recovery's example, as a crash state, gives by the index an image on which the recovery ends as the recovery
+// says; and asking for that state finds the recovery.
 class ImageMemory : public CrashedMemory {
  public:
   ImageMemory(const Image& image, const std::vector<std::uint32_t>& ops) : image_(image), ops_(ops) {}
@@ -455,10 +455,11 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       RC_ASSERT(again.has_value());
       RC_ASSERT(!again->divergence.has_value());
       // Everything else persisted does not matter to what was read.
-      auto newest = e.explorer->recoveryOf(s, detail.example, UnnamedLines::Newest);
+      ChosenVersions persisted(UnnamedLines::Newest, detail.example.versions);
+      auto newest = e.explorer->recoveryOf(s, persisted);
       RC_ASSERT(newest.has_value());
       RC_ASSERT(*newest == l);
-      auto stated = buildImage(e.explorer->crashState(s, detail.example, UnnamedLines::Newest), indexes);
+      auto stated = buildImage(e.explorer->crashState(s, persisted), indexes);
       if (!stated) RC_FAIL(stated.error().sentence);
       ImageMemory other(*stated, ops);
       RC_ASSERT(wordOf(c.recovery.run(other, kNothing, other.table()).outcome) ==
