@@ -32,7 +32,7 @@ struct Explorer::State {
   Result<void> explore();
   void renumber();
   std::uint64_t identity() const;
-  Restriction pinned(const Assignment& chosen, UnnamedLines unnamed) const;
+  Restriction pinned(const ChosenVersions& chosen) const;
 
   TrackedBytes* tracked;
   const Baseline* baseline;
@@ -291,7 +291,7 @@ RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
              }
              o.classes = static_cast<std::uint32_t>(firsts.size());
              o.taken = static_cast<std::uint32_t>(std::find(firsts.begin(), firsts.end(), o.version) - firsts.begin());
-             detail.example[o.query.subject] = o.version;
+             detail.example.versions[o.query.subject] = o.version;
            }
            detail.observations.push_back(o);
          });
@@ -352,36 +352,30 @@ std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, RecoveryNo number, std::s
 
 // --- single states ---
 
-Restriction Explorer::State::pinned(const Assignment& chosen, UnnamedLines unnamed) const {
-  assert(unnamed != UnnamedLines::Free);
+Restriction Explorer::State::pinned(const ChosenVersions& chosen) const {
   Restriction r;
-  r.unnamed = unnamed;
-  r.seed = options.seed;
-  for (const auto& [w, version] : chosen) r.allowed.push_back({w, {version}});
+  r.unnamed = chosen.unnamed == UnnamedLines::Least ? Unrestricted::Least : Unrestricted::Newest;
+  for (const auto& [w, version] : chosen.versions) r.allowed.push_back({w, {version}});
   return r;
 }
 
-CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed) const {
+CrashState Explorer::crashState(SpaceNo s, const ChosenVersions& chosen) const {
   const Exploration& exploration = state_->exploration;
-  Restriction restriction = state_->pinned(chosen, unnamed);
   std::shared_ptr<const CrashSpace> space = openedSpace(exploration, s);
   // The version of every line that matters, from the last crash to the first: each says which version of the crash
   // before it lies under it.
-  std::map<TrackedNo, std::uint32_t> versions;
-  for (const auto& [w, allowed] : restriction.allowed) versions[w] = allowed.front();
-  if (unnamed != UnnamedLines::Least)
-    for (TrackedNo w : space->uncertain())
-      versions.try_emplace(w, allowedVersions(restriction, w, space->line(w)).front());
+  std::map<TrackedNo, std::uint32_t> versions = chosen.versions;
   CrashState out;
   const CrashSpace* level = space.get();
   for (SpaceNo no = s;; no = exploration.spaces[no].parent, level = level->before()) {
     const SpaceInfo& info = exploration.spaces[no];
-    CrashLevel crash{info.at, {}};
+    // What the recovery had observed there must hold too, so all lines that a further crash changed are named, except
+    // those that it left as they were.
+    CrashLevel crash(info.at, info.level == 1 ? chosen.unnamed : UnnamedLines::Least);
     std::map<TrackedNo, std::uint32_t> before;
-    if (info.level > 1) {
-      // What the recovery had observed there must hold too, so all lines that the crash changed are named.
-      for (const auto& [w, line] : level->changed()) versions.try_emplace(w, 0);
-    }
+    if (info.level > 1)
+      for (const auto& [w, line] : level->changed())
+        versions.try_emplace(w, chosen.unnamed == UnnamedLines::Newest ? line.newest : 0);
     for (const auto& [w, version] : versions) {
       bool own = info.level == 1 || level->changed().count(w) != 0;
       if (!own) {
@@ -390,7 +384,7 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, UnnamedLine
       }
       const UncertainLine& line = level->line(w);
       const SpaceVersion& v = line.versions[version];
-      // A settled line of the first crash takes its least version, named or not.
+      // A settled line of the first crash holds the same, named or not.
       if (info.level > 1 ? v.version != Version{} : line.versions.size() > 1)
         crash.persisted[info.level == 1 ? state_->tracked->line(w)
                                         : openedRecovery(exploration, info.through).toTrace(state_->tracked->line(w))] =
@@ -403,23 +397,23 @@ CrashState Explorer::crashState(SpaceNo s, const Assignment& chosen, UnnamedLine
   }
 }
 
-RunRequest Explorer::request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed, bool traced) const {
-  auto request = state_->search.request(s, state_->pinned(chosen, unnamed), traced);
+RunRequest Explorer::request(SpaceNo s, const ChosenVersions& chosen, bool traced) const {
+  auto request = state_->search.request(s, state_->pinned(chosen), traced);
   assert(request.has_value());
   return *request;
 }
 
-Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed) {
-  return state_->search.recoveryOf(s, state_->pinned(chosen, unnamed));
+Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const ChosenVersions& chosen) {
+  return state_->search.recoveryOf(s, state_->pinned(chosen));
 }
 
-Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed, bool traced) {
-  RunRequest made = request(s, chosen, unnamed, traced);
+Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced) {
+  RunRequest made = request(s, chosen, traced);
   auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(*ended), {}};
   // Down the tree with the same replies, as far as it is known.
-  auto divergence = state_->search.compareWith(s, state_->pinned(chosen, unnamed), out.result);
+  auto divergence = state_->search.compareWith(s, state_->pinned(chosen), out.result);
   if (!divergence) return tl::unexpected(divergence.error());
   out.divergence = *divergence;
   return out;

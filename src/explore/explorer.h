@@ -138,8 +138,16 @@ struct SpaceInfo {
   std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
 
-// Versions chosen for some of the uncertain lines of a space: numbers in UncertainLine::versions.
-using Assignment = std::map<TrackedNo, std::uint32_t>;
+// One state of a space in short: versions of some of its uncertain lines, as numbers in UncertainLine::versions, and
+// what all others hold. Explorer::crashState tells it in full.
+struct ChosenVersions {
+  explicit ChosenVersions(UnnamedLines unnamed, std::map<TrackedNo, std::uint32_t> versions = {})
+      : unnamed(unnamed), versions(std::move(versions)) {}
+
+  UnnamedLines unnamed;
+  std::map<TrackedNo, std::uint32_t> versions;
+  bool operator==(const ChosenVersions&) const = default;
+};
 
 // One observation of a recovery, as it looks from a space.
 struct Observation {
@@ -153,7 +161,8 @@ struct Observation {
 struct RecoveryDetail {
   OutcomeNo outcome = 0;
   std::vector<Observation> observations;
-  Assignment example;  // for each uncertain line that it read: the first version that leads here
+  // For each uncertain line that it read the first version that leads here. The others don't matter to it.
+  ChosenVersions example{UnnamedLines::Least};
 };
 
 // A store, by the crash in whose trace it stands: 1 is the program's trace, 2 that of the recovery after the first
@@ -200,21 +209,19 @@ class Explorer {
   // debugging aid. More than one: the load may read from any of them.
   std::vector<StoreRef> mayReadFrom(SpaceNo s, RecoveryNo recovery, std::size_t query) const;
 
-  // One state of a space: these versions, `unnamed` for all other uncertain lines (not UnnamedLines::Free).
-  CrashState crashState(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least) const;
-  RunRequest request(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least,
-                     bool traced = false) const;
+  // One state of a space.
+  CrashState crashState(SpaceNo s, const ChosenVersions& chosen) const;
+  RunRequest request(SpaceNo s, const ChosenVersions& chosen, bool traced = false) const;
   // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Runs made so count in
   // the summary.
-  Result<RecoveryNo> recoveryOf(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least);
+  Result<RecoveryNo> recoveryOf(SpaceNo s, const ChosenVersions& chosen);
 
   // Runs one state again, whether it is known or not, and compares it with what is known.
   struct Repeated {
     RunResult result;
     std::optional<Divergence> divergence;
   };
-  Result<Repeated> repeat(SpaceNo s, const Assignment& chosen, UnnamedLines unnamed = UnnamedLines::Least,
-                          bool traced = false);
+  Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false);
   // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
   Result<std::optional<Divergence>> repeatSample(std::size_t count);
 

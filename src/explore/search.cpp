@@ -138,7 +138,7 @@ void Search::addFallback(OpenSpace& s) {
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get())
       lines.insert(c->line);
   Restriction base = strategy_->restriction(*s.space, 0);
-  auto add = [&](Restriction r, UnnamedLines unnamed, std::uint64_t seed = 0) {
+  auto add = [&](Restriction r, Unrestricted unnamed, std::uint64_t seed = 0) {
     r.unnamed = unnamed;
     r.seed = seed;
     Task task;
@@ -146,14 +146,14 @@ void Search::addFallback(OpenSpace& s) {
     task.state = task.begin;
     s.tasks.push_back(std::move(task));
   };
-  add(base, UnnamedLines::Newest);
+  add(base, Unrestricted::Newest);
   for (TrackedNo w : lines) {
     if (s.tasks.size() >= options_->budget) break;
-    add(with(base, w, s.space->line(w).newest), UnnamedLines::Least);
-    add(with(base, w, 0), UnnamedLines::Newest);
+    add(with(base, w, s.space->line(w).newest), Unrestricted::Least);
+    add(with(base, w, 0), Unrestricted::Newest);
   }
   for (std::uint64_t i = 0; i < kSamplesOverBudget; ++i)
-    add(base, UnnamedLines::Sampled, mix(options_->seed, s.space->identity(), i));
+    add(base, Unrestricted::Sampled, mix(options_->seed, s.space->identity(), i));
 }
 
 void Search::advance(OpenSpace& s, std::size_t number) {

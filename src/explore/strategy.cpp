@@ -14,7 +14,7 @@ namespace {
 // State number n of the product over all uncertain lines: the first line's version counts fastest.
 Restriction stateNumber(const CrashSpace& space, std::uint64_t n) {
   Restriction r;
-  r.unnamed = UnnamedLines::Least;
+  r.unnamed = Unrestricted::Least;
   for (TrackedNo w : space.uncertain()) {
     std::uint64_t versions = space.line(w).versions.size();
     r.allowed.push_back({w, {static_cast<std::uint32_t>(n % versions)}});
@@ -50,7 +50,7 @@ class AllInPlace : public Strategy {
  public:
   std::string_view name() const override { return "all-in-place"; }
   std::uint64_t count(const CrashSpace&) const override { return 1; }
-  Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, UnnamedLines::Newest, 0}; }
+  Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, Unrestricted::Newest, 0}; }
 };
 
 // Silhouette: per store that is not guaranteed, only it persisted, with what must come with it, and all but it. A
@@ -74,11 +74,11 @@ class TwoPlan : public Strategy {
         continue;
       }
       auto version = static_cast<std::uint32_t>(n / 2);
-      if (n % 2 == 0) return {{{w, {version + 1}}}, UnnamedLines::Least, 0};
+      if (n % 2 == 0) return {{{w, {version + 1}}}, Unrestricted::Least, 0};
       // All but one: any version that is not the newest.
-      return {{{w, {version >= line.newest ? version + 1 : version}}}, UnnamedLines::Newest, 0};
+      return {{{w, {version >= line.newest ? version + 1 : version}}}, Unrestricted::Newest, 0};
     }
-    return {{}, UnnamedLines::Least, 0};
+    return {{}, Unrestricted::Least, 0};
   }
 };
 
@@ -110,7 +110,7 @@ class Sample : public Strategy {
     std::uint64_t seed = mix(seed_, space.identity());
     std::uint64_t states = space.states();
     if (states < std::uint64_t{1} << 62) return stateNumber(space, shuffled(n, states, seed));
-    return {{}, UnnamedLines::Sampled, mix(seed, n)};
+    return {{}, Unrestricted::Sampled, mix(seed, n)};
   }
 
  private:

@@ -15,9 +15,10 @@
 
 namespace blackout {
 
-// What lines take that a restriction does not name.
-enum class UnnamedLines : std::uint8_t {
-  Free,     // any version: chosen when recovery observes it
+// What lines may take that a restriction does not name. Unlike UnnamedLines of a crash state it need not be one
+// version.
+enum class Unrestricted : std::uint8_t {
+  Any,      // chosen when recovery observes it
   Least,    // nothing more than guaranteed
   Newest,   // everything persisted
   Sampled,  // one version, by the restriction's seed
@@ -26,8 +27,8 @@ enum class UnnamedLines : std::uint8_t {
 // Which versions are allowed: numbers in UncertainLine::versions, ascending, at least one.
 struct Restriction {
   std::vector<std::pair<TrackedNo, std::vector<std::uint32_t>>> allowed;  // by line, ascending
-  UnnamedLines unnamed = UnnamedLines::Free;
-  std::uint64_t seed = 0;  // for UnnamedLines::Sampled
+  Unrestricted unnamed = Unrestricted::Any;
+  std::uint64_t seed = 0;  // for Unrestricted::Sampled
 };
 
 class Strategy {

@@ -24,13 +24,13 @@ std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, Track
                              [](const auto& a, TrackedNo b) { return a.first < b; });
   if (it != restriction.allowed.end() && it->first == w) return it->second;
   switch (restriction.unnamed) {
-    case UnnamedLines::Free:
+    case Unrestricted::Any:
       break;
-    case UnnamedLines::Least:
+    case Unrestricted::Least:
       return {0};
-    case UnnamedLines::Newest:
+    case Unrestricted::Newest:
       return {line.newest};
-    case UnnamedLines::Sampled:
+    case Unrestricted::Sampled:
       return {static_cast<std::uint32_t>(mix(restriction.seed, w) % line.versions.size())};
   }
   std::vector<std::uint32_t> all(line.versions.size());
@@ -191,8 +191,8 @@ std::vector<std::pair<TrackedNo, LineBytes>> Walk::memoryOf(const RecoveryTree& 
   for (const Touched& t : touched_) lines.push_back(t.line);
   for (const auto& [w, versions] : state.restriction->allowed) lines.push_back(w);
   for (const auto& [w, line] : space.changedSinceFirst()) lines.push_back(w);
-  UnnamedLines unnamed = state.restriction->unnamed;
-  if (unnamed == UnnamedLines::Newest || unnamed == UnnamedLines::Sampled || record_.favoursOthers())
+  Unrestricted unnamed = state.restriction->unnamed;
+  if (unnamed == Unrestricted::Newest || unnamed == Unrestricted::Sampled || record_.favoursOthers())
     lines.insert(lines.end(), space.uncertain().begin(), space.uncertain().end());
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());

@@ -61,7 +61,7 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
     const Observation& o = detail.observations[i];
     if (!reads_.racesUnawares(space, o)) continue;
     UncertainLine line = explorer_.line(space, o.query.subject);
-    std::uint32_t now = detail.example.at(o.query.subject);
+    std::uint32_t now = detail.example.versions.at(o.query.subject);
     auto differs = [&](std::uint32_t v) {
       for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {
         auto byte = static_cast<unsigned>(std::countr_zero(left));
@@ -72,8 +72,8 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
     for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
       if (!differs(v)) continue;
       if (++tries > kMostTries) return std::nullopt;
-      Assignment other = detail.example;
-      other[o.query.subject] = v;
+      ChosenVersions other = detail.example;
+      other.versions[o.query.subject] = v;
       auto instead = explorer_.recoveryOf(space, other);
       if (!instead) return std::nullopt;
       if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;
@@ -90,7 +90,8 @@ std::optional<std::size_t> AnswerJudge::readAtFault(SpaceNo space, RecoveryNo re
   if (fresh) {
     // A copy: to know what is expected may take another run.
     Outcome outcome = explorer_.outcome(explorer_.outcomeNo(recovery));
-    if (rejects(space, outcome, (explorer_.used(recovery) & kStored) != 0)) it->second = findReadAtFault(space, recovery);
+    if (rejects(space, outcome, (explorer_.used(recovery) & kStored) != 0))
+      it->second = findReadAtFault(space, recovery);
   }
   return it->second;
 }

@@ -46,7 +46,7 @@ std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const RecoveryDetail& det
   std::uint32_t length = index_.historyLength(id, explorer_.space(space).at);
   // A line that the recovery did not read holds everything; nobody knows better.
   std::optional<Version> version;
-  if (auto chosen = detail.example.find(w); chosen != detail.example.end())
+  if (auto chosen = detail.example.versions.find(w); chosen != detail.example.versions.end())
     version = explorer_.line(space, w).versions[chosen->second].version;
   for (std::uint32_t n = length; n-- > 0 && found.size() < most;) {
     if (version && !version->contains(n)) continue;
@@ -131,8 +131,8 @@ std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& deta
 }
 
 std::uint64_t BadReads::valueOf(SpaceNo space, const RecoveryDetail& detail, const Query& q) const {
-  auto chosen = detail.example.find(q.subject);
-  const LineBytes bytes = chosen != detail.example.end()
+  auto chosen = detail.example.versions.find(q.subject);
+  const LineBytes bytes = chosen != detail.example.versions.end()
                               ? explorer_.line(space, q.subject).versions[chosen->second].bytes
                               : baseline_.least(explorer_.space(space).pointNo, q.subject);
   std::uint64_t value = 0;

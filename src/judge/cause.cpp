@@ -15,7 +15,7 @@ struct FailingState {
   std::size_t order = 0;  // in which it was explored
   SpaceNo space = 0;
   RecoveryNo recovery = 0;
-  Assignment chosen;  // everything else persisted
+  ChosenVersions chosen;
   std::vector<StoreRef> lost;
 };
 
@@ -164,9 +164,9 @@ class Grouping {
   Explorer& explorer_;
   const CauseOptions& options_;
   std::vector<Cause> causes_;
-  std::vector<std::set<SpaceNo>> points_;  // by cause
-  std::map<SiteKey, std::size_t> bySite_;  // sites of lost stores, to their cause
-  std::map<RecoveryNo, std::size_t> byLeaf_;   // recoveries that fail with nothing lost, to their cause
+  std::vector<std::set<SpaceNo>> points_;     // by cause
+  std::map<SiteKey, std::size_t> bySite_;     // sites of lost stores, to their cause
+  std::map<RecoveryNo, std::size_t> byLeaf_;  // recoveries that fail with nothing lost, to their cause
   WholeFailures whole_;
   std::map<SpaceNo, std::size_t> windows_;  // of them, those with a known cause
   std::optional<std::size_t> unexamined_;

@@ -16,7 +16,7 @@ class Naming {
   Naming(StateProbe& probe, const WholeFailures& whole, const NamingOptions& options)
       : probe_(probe), explorer_(probe.explorer()), whole_(whole), options_(options) {}
 
-  Result<Cause> run(SpaceNo space, RecoveryNo recovery, const Assignment& chosen) {
+  Result<Cause> run(SpaceNo space, RecoveryNo recovery, const ChosenVersions& chosen) {
     cause_.space = space;
     cause_.chosen = chosen;
     cause_.recovery = recovery;
@@ -48,10 +48,10 @@ class Naming {
     for (bool changed = true; changed && tries < options_.triesPerState;) {
       changed = false;
       std::vector<TrackedNo> lowered;
-      for (const auto& [w, version] : cause_.chosen) lowered.push_back(w);
+      for (const auto& [w, version] : cause_.chosen.versions) lowered.push_back(w);
       for (TrackedNo w : lowered) {
-        auto now = cause_.chosen.find(w);
-        if (now == cause_.chosen.end()) continue;
+        auto now = cause_.chosen.versions.find(w);
+        if (now == cause_.chosen.versions.end()) continue;
         std::uint32_t newest = probe_.line(cause_.space, w).newest;
         auto count = static_cast<std::uint32_t>(probe_.line(cause_.space, w).versions.size());
         std::vector<std::uint32_t> candidates{newest};
@@ -59,11 +59,11 @@ class Naming {
           if (v != newest) candidates.push_back(v);
         for (std::uint32_t v : candidates) {
           if (++tries > options_.triesPerState) break;
-          Assignment next = cause_.chosen;
+          ChosenVersions next = cause_.chosen;
           if (v == newest)
-            next.erase(w);
+            next.versions.erase(w);
           else
-            next[w] = v;
+            next.versions[w] = v;
           auto recovery = probe_.recoveryOf(cause_.space, next);
           if (!recovery) return tl::unexpected(recovery.error());
           if (!probe_.fails(cause_.space, *recovery, cause_.key)) continue;
@@ -150,8 +150,8 @@ class Naming {
 
   // The observation that told the lost line from a persisted one.
   std::optional<std::size_t> readOf(TrackedNo readAtFault) {
-    auto chosen = cause_.chosen.find(readAtFault);
-    if (chosen == cause_.chosen.end()) return std::nullopt;
+    auto chosen = cause_.chosen.versions.find(readAtFault);
+    if (chosen == cause_.chosen.versions.end()) return std::nullopt;
     const UncertainLine& l = probe_.line(cause_.space, readAtFault);
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
@@ -229,9 +229,10 @@ class Naming {
   // Sets `second`; true: it relies on the lost store, false: neither can be without the other (or there is none).
   Result<bool> findRelated() {
     if (cause_.first->level != level()) return false;
-    Assignment repaired = cause_.chosen;
-    repaired.erase(readAtFault());
-    auto fine = [&](const Assignment& state, const StoreRef& ref, const std::optional<StoreRef>& with) -> Result<bool> {
+    ChosenVersions repaired = cause_.chosen;
+    repaired.versions.erase(readAtFault());
+    auto fine = [&](const ChosenVersions& state, const StoreRef& ref,
+                    const std::optional<StoreRef>& with) -> Result<bool> {
       auto judged = probe_.without(cause_.space, state, ref, with);
       if (!judged) return tl::unexpected(judged.error());
       return *judged == Judgement::Fine;
@@ -279,9 +280,9 @@ class Naming {
     for (std::uint32_t v = 0; v < l.versions.size(); ++v)
       if (!l.versions[v].version.contains(number)) without = v;
     if (!without) return false;
-    Assignment mirror = cause_.chosen;
-    mirror.erase(readAtFault());
-    mirror[w] = *without;
+    ChosenVersions mirror = cause_.chosen;
+    mirror.versions.erase(readAtFault());
+    mirror.versions[w] = *without;
     auto recovery = probe_.recoveryOf(cause_.space, mirror);
     if (!recovery) return tl::unexpected(recovery.error());
     return probe_.fails(cause_.space, *recovery);
@@ -374,7 +375,7 @@ class Naming {
     return {};
   }
 
-  Assignment wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
+  ChosenVersions wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
 
   // Whether the recovery read what one store wrote before it read the other's bytes.
   bool readsBefore(const StoreRef& a, const StoreRef& b) const {
@@ -425,7 +426,7 @@ class Naming {
 }  // namespace
 
 Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
-                        const Assignment& chosen, const NamingOptions& options) {
+                        const ChosenVersions& chosen, const NamingOptions& options) {
   return Naming(probe, whole, options).run(space, recovery, chosen);
 }
 

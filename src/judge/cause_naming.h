@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "judge/state_probe.h"
 #include "findings/finding.h"
+#include "judge/state_probe.h"
 
 namespace blackout {
 
 struct Cause {
   FindingKind kind{};
-  // The smallest state that shows it: these versions, everything else persisted.
+  // The smallest state that shows it.
   SpaceNo space = 0;
-  Assignment chosen;
+  ChosenVersions chosen{UnnamedLines::Newest};
   RecoveryNo recovery = 0;
   std::string key;  // Verdict::key of its outcome
 
@@ -48,6 +48,6 @@ using WholeFailures = std::map<SpaceNo, std::string>;
 
 // `chosen` leads to `recovery`, which fails.
 Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
-                        const Assignment& chosen, const NamingOptions& options);
+                        const ChosenVersions& chosen, const NamingOptions& options);
 
 }  // namespace blackout

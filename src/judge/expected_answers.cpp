@@ -85,21 +85,21 @@ bool ExpectedAnswers::ofOneThread(SpaceNo space) const {
 Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo end) {
   const Index& index = baseline_.index();
   // What was stored since must be lost: each line as it was then.
-  Assignment chosen;
+  ChosenVersions chosen(UnnamedLines::Newest);
   auto stores = index.stores();
   auto row =
       std::lower_bound(stores.begin(), stores.end(), end, [](const StoreRow& r, EventNo at) { return r.event < at; });
   for (; row != stores.end() && row->event < explorer_.space(space).at; ++row) {
     TrackedNo w = baseline_.tracked().find(index.lineNo(row->line));
-    if (chosen.contains(w)) continue;
+    if (chosen.versions.contains(w)) continue;
     LineBytes then = index.contentOf(row->line, end, {index.historyLength(row->line, end), {}});
     UncertainLine line = explorer_.line(space, w);
     auto version = std::find_if(line.versions.begin(), line.versions.end(),
                                 [&](const SpaceVersion& v) { return v.bytes == then; });
     if (version == line.versions.end()) return std::optional<OutcomeNo>();
-    chosen[w] = static_cast<std::uint32_t>(version - line.versions.begin());
+    chosen.versions[w] = static_cast<std::uint32_t>(version - line.versions.begin());
   }
-  auto recovery = explorer_.recoveryOf(space, chosen, UnnamedLines::Newest);
+  auto recovery = explorer_.recoveryOf(space, chosen);
   if (!recovery) return tl::unexpected(recovery.error());
   if (oracle_.verdict(space, *recovery).judgement != Judgement::Fine) return std::optional<OutcomeNo>();
   return std::optional(explorer_.outcomeNo(*recovery));
@@ -145,7 +145,7 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
     auto before = space == 0 ? wholeAt(space, 0) : wholeAt(space - 1, explorer_.space(space - 1).at);
     if (!before) return tl::unexpected(before.error());
     // Where parts are left out on purpose, a crash before them is none that this one can be compared with.
-    auto least = explorer_.recoveryOf(space, {}, UnnamedLines::Least);
+    auto least = explorer_.recoveryOf(space, ChosenVersions(UnnamedLines::Least));
     if (!least) return tl::unexpected(least.error());
     if (*now && *before) expected = {ExpectedAnswer::Basis::Stretch, **before, **now, explorer_.outcomeNo(*least), {}};
   }

@@ -86,7 +86,7 @@ class FindingBuilder {
 
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
-    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, UnnamedLines::Newest, true);
+    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, true);
     if (!repeated) return tl::unexpected(repeated.error());
     run_ = std::move(repeated->result);
     if (!run_.tracePath.empty())
@@ -106,7 +106,7 @@ class FindingBuilder {
     evidence();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
     finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, tellingLines(run_.outcome.output)};
-    finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen, UnnamedLines::Newest);
+    finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
     if (now.judgement != Judgement::Failed || now.key != cause_.key) {
       finding_.severity = Severity::Suspected;
       finding_.evidence.push_back(fmt::format(
@@ -374,8 +374,8 @@ class FindingBuilder {
     const Index& index = indexOf(*cause_.first);
     const Event& e = index.trace()[eventOf(*cause_.first)];
     TrackedNo w = context_.baseline.tracked().find(lineOf(e.addr));
-    auto chosen = cause_.chosen.find(w);
-    if (chosen == cause_.chosen.end() || !cause_.read) return;
+    auto chosen = cause_.chosen.versions.find(w);
+    if (chosen == cause_.chosen.versions.end() || !cause_.read) return;
     const LineBytes bytes = context_.explorer.line(cause_.space, w).versions[chosen->second].bytes;
     std::uint64_t old = 0;
     std::memcpy(&old, bytes.data() + e.addr % BLACKOUT_LINE, bytesOf(e));

@@ -173,7 +173,7 @@ Result<std::vector<std::string>> FindingReplay::debuggerCommand() {
 }
 
 Result<void> FindingReplay::keepPools(const std::string& to) const {
-  auto image = buildImage({.at = parts_->file.at, .persisted = {}}, *parts_->index);
+  auto image = buildImage(CrashLevel(parts_->file.at, UnnamedLines::Least), *parts_->index);
   if (!image) return tl::unexpected(image.error());
   std::error_code error;
   bool folder = image->files.size() != 1 || fs::is_directory(to, error);

@@ -7,15 +7,11 @@ namespace blackout {
 
 Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks) {
   const Index& index = end.index();
-  IntactRestart intact;
-  intact.level.at = end.point(0);
+  IntactRestart intact{CrashLevel(end.point(0), UnnamedLines::Newest), {}, {}, 0};
   RunRequest request;
   for (TrackedNo w : end.uncertain(0)) {
-    LineNo line = end.tracked().line(w);
-    LineId id = index.lineId(line);
-    Version all{index.historyLength(id, intact.level.at), {}};
-    request.lines.emplace_back(w, index.contentOf(id, intact.level.at, all));
-    intact.level.persisted.emplace(line, std::move(all));
+    LineId id = index.lineId(end.tracked().line(w));
+    request.lines.emplace_back(w, index.contentOf(id, intact.level.at, index.versionIn(intact.level, id)));
   }
   auto run = [&](bool traced) -> Result<RunResult> {
     request.traced = traced;

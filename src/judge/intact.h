@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "binary/stacks.h"
-#include "run/run.h"
 #include "model/tracked_bytes.h"
+#include "run/run.h"
 
 namespace blackout {
 
 struct IntactRestart {
-  CrashLevel level;  // the end of the recording, everything persisted
+  CrashLevel level;  // the end of the recording
   RunResult result;
   std::vector<Frame> endedAt;  // empty: unknown
   double seconds = 0;          // that a run takes

@@ -104,7 +104,7 @@ class ReadRules {
   Result<ShownFinding> tell(const Group& group) {
     const BadRead& b = group.example;
     RecoveryDetail detail = explorer_.detail(b.space, b.recovery);
-    auto repeated = explorer_.repeat(b.space, detail.example, UnnamedLines::Least, true);
+    auto repeated = explorer_.repeat(b.space, detail.example, true);
     if (!repeated) return tl::unexpected(repeated.error());
     const RunResult& run = repeated->result;
 

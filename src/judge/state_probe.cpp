@@ -102,45 +102,43 @@ const UncertainLine& StateProbe::line(SpaceNo space, TrackedNo w) {
   return at->second;
 }
 
-Assignment StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
+ChosenVersions StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
   RecoveryDetail detail = explorer_.detail(space, recovery);
   std::map<TrackedNo, std::uint64_t> read;
   for (const Observation& o : detail.observations)
     if (o.query.kind == QueryKind::Bytes && o.uncertain) read[o.query.subject] |= o.query.mask;
-  Assignment chosen;
-  for (const auto& [w, example] : detail.example) {
+  ChosenVersions chosen(UnnamedLines::Newest);
+  for (const auto& [w, example] : detail.example.versions) {
     const UncertainLine& l = line(space, w);
     std::uint64_t mask = read[w];
     const LineBytes& bytes = l.versions[example].bytes;
     if (agree(l.versions[l.newest].bytes, bytes, mask)) continue;
     auto last = static_cast<std::uint32_t>(l.versions.size() - 1);
     while (last > example && !agree(l.versions[last].bytes, bytes, mask)) --last;
-    chosen[w] = last;
+    chosen.versions[w] = last;
   }
   return chosen;
 }
 
-Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const Assignment& chosen) {
+Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const ChosenVersions& chosen) {
   std::vector<StoreRef> lost;
   const SpaceInfo& info = explorer_.space(space);
   if (info.level == 1) {
-    for (const auto& [w, version] : chosen)
+    for (const auto& [w, version] : chosen.versions)
       for (StoreNo s :
            lostInLine(baseline_.index(), tracked().line(w), info.at, line(space, w).versions[version].version))
         lost.push_back({1, s});
-  } else if (!chosen.empty()) {
+  } else if (!chosen.versions.empty()) {
     auto indexes = traces_.of(space);
     if (!indexes) return tl::unexpected(indexes.error());
-    CrashState state = explorer_.crashState(space, chosen, UnnamedLines::Newest);
+    CrashState state = explorer_.crashState(space, chosen);
     for (std::size_t i = 0; i < state.size(); ++i)
-      for (const auto& [w, version] : chosen) {
+      for (const auto& [w, version] : chosen.versions) {
         const Index& index = *(*indexes)[i];
         LineNo at = tracked().line(w);
-        if (index.lineId(at) == kNoLine) continue;
-        auto named = state[i].persisted.find(at);
-        Version left =
-            named != state[i].persisted.end() ? named->second : index.leastVersion(index.lineId(at), state[i].at);
-        for (StoreNo s : lostInLine(index, at, state[i].at, std::move(left), i > 0))
+        LineId id = index.lineId(at);
+        if (id == kNoLine) continue;
+        for (StoreNo s : lostInLine(index, at, state[i].at, index.versionIn(state[i], id), i > 0))
           lost.push_back({static_cast<unsigned>(i + 1), s});
       }
   }
@@ -149,7 +147,7 @@ Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const Assign
 }
 
 // What the store's line held just before it.
-std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const Assignment& chosen, const Index& index,
+std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const ChosenVersions& chosen, const Index& index,
                                                    const StoreRef& store) {
   LineId id = index.stores()[store.store].line;
   auto history = index.history(id);
@@ -163,22 +161,22 @@ std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const Assignme
   TrackedNo w = tracked().find(index.lineNo(id));
   if (info.level != store.level || w == TrackedBytes::kNone) return std::nullopt;
   const UncertainLine& now = line(space, w);
-  auto version = chosen.find(w);
-  std::uint32_t parent = now.versions[version == chosen.end() ? now.newest : version->second].parent;
+  auto version = chosen.versions.find(w);
+  std::uint32_t parent = now.versions[version == chosen.versions.end() ? now.newest : version->second].parent;
   UncertainLine left = explorer_.line(info.parent, w);
   if (parent >= left.versions.size()) return std::nullopt;
   return index.contentOf(id, at, before, &left.versions[parent].bytes);
 }
 
-Assignment StateProbe::wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen) {
-  Assignment out;
+ChosenVersions StateProbe::wholeAt(SpaceNo space, SpaceNo like, const ChosenVersions& chosen) {
+  ChosenVersions out(chosen.unnamed);
   if (explorer_.space(space).level == 1) return out;
   std::map<TrackedNo, std::uint32_t> parents;
-  for (const auto& [w, version] : chosen) parents[w] = line(like, w).versions[version].parent;
+  for (const auto& [w, version] : chosen.versions) parents[w] = line(like, w).versions[version].parent;
   for (const auto& [w, parent] : parents) {
     const UncertainLine& l = line(space, w);
     for (std::uint32_t v = 0; v < l.versions.size(); ++v)
-      if (l.versions[v].parent == parent) out[w] = v;
+      if (l.versions[v].parent == parent) out.versions[w] = v;
   }
   return out;
 }
@@ -187,14 +185,14 @@ bool StateProbe::isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const
   return lost.empty() || lost.back().level < explorer_.space(space).level;
 }
 
-Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
+Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& store,
                                                      const std::optional<StoreRef>& with) {
   auto indexes = traces_.of(space);
   if (!indexes) return tl::unexpected(indexes.error());
   const Index& index = *(*indexes)[store.level - 1];
   if (store.level != explorer_.space(space).level || (with && with->level != store.level))
     return std::optional<Judgement>();
-  RunRequest request = explorer_.request(space, chosen, UnnamedLines::Newest);
+  RunRequest request = explorer_.request(space, chosen);
   auto put = [&](TrackedNo w, std::uint64_t mask, const LineBytes& bytes) {
     auto at = std::lower_bound(request.lines.begin(), request.lines.end(), w,
                                [](const auto& line, TrackedNo number) { return line.first < number; });

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "judge/state_judge.h"
 #include "explore/explorer.h"
+#include "judge/state_judge.h"
 #include "model/index.h"
 
 namespace blackout {
@@ -52,30 +52,29 @@ class StateProbe {
     return fails(space, recovery) && verdict(space, recovery).key == key;
   }
 
-  // In all that follows a state is these versions, with everything else persisted.
-  Result<RecoveryNo> recoveryOf(SpaceNo space, const Assignment& chosen) {
-    return explorer_.recoveryOf(space, chosen, UnnamedLines::Newest);
+  Result<RecoveryNo> recoveryOf(SpaceNo space, const ChosenVersions& chosen) {
+    return explorer_.recoveryOf(space, chosen);
   }
   const UncertainLine& line(SpaceNo space, TrackedNo w);
-  // The state with the fewest lost stores that leads to the recovery: of each line that it read, the largest version that
-  // agrees with what it read.
-  Assignment largest(SpaceNo space, RecoveryNo recovery);
+  // The state with the fewest lost stores that leads to the recovery: of each line that it read, the largest version
+  // that agrees with what it read.
+  ChosenVersions largest(SpaceNo space, RecoveryNo recovery);
   // The stores that a state loses, by level, then in trace order.
-  Result<std::vector<StoreRef>> lostStores(SpaceNo space, const Assignment& chosen);
+  Result<std::vector<StoreRef>> lostStores(SpaceNo space, const ChosenVersions& chosen);
 
   // Whether nothing is lost of the run in which the crash comes. What earlier crashes lost is settled by then.
   bool isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const;
   // The state of another crash of the same run in which nothing is lost of it, and of the crashes before what `chosen`
   // loses at the space `like`.
-  Assignment wholeAt(SpaceNo space, SpaceNo like, const Assignment& chosen);
+  ChosenVersions wholeAt(SpaceNo space, SpaceNo like, const ChosenVersions& chosen);
 
   // How a restart ends if a surviving store had not been made, and a lost or later one (`with`) had. Perhaps no crash
   // leaves such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
-  Result<std::optional<Judgement>> without(SpaceNo space, const Assignment& chosen, const StoreRef& store,
+  Result<std::optional<Judgement>> without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& store,
                                            const std::optional<StoreRef>& with = std::nullopt);
 
  private:
-  std::optional<LineBytes> contentBefore(SpaceNo space, const Assignment& chosen, const Index& index,
+  std::optional<LineBytes> contentBefore(SpaceNo space, const ChosenVersions& chosen, const Index& index,
                                          const StoreRef& store);
 
   Explorer& explorer_;

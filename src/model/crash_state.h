@@ -1,5 +1,5 @@
-// Crash states as plain values: a point, and for some of the uncertain lines which of their
-// stores survived. docs/design.md, "The one idea".
+// Crash states as plain values: a point, for some of the uncertain lines which of their stores survived, and what
+// the others hold. docs/design.md, "The one idea".
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "events/event.h"
@@ -27,9 +28,20 @@ struct Version {
   std::size_t size() const { return prefix + extra.size(); }
 };
 
-// One crash: just before event `at`. Lines that are not named take their least version.
+// What lines hold that a crash state does not name.
+enum class UnnamedLines : std::uint8_t {
+  Least,   // nothing more than guaranteed
+  Newest,  // everything that was stored
+};
+
+// One crash: just before event `at`. What unnamed lines hold is always said: findings are told as what is missing
+// from everything, recoveries as what they need beyond nothing, and an empty map means either.
 struct CrashLevel {
-  EventNo at = 0;
+  CrashLevel(EventNo at, UnnamedLines unnamed, std::map<LineNo, Version> persisted = {})
+      : at(at), unnamed(unnamed), persisted(std::move(persisted)) {}
+
+  EventNo at;
+  UnnamedLines unnamed;
   std::map<LineNo, Version> persisted;
   auto operator<=>(const CrashLevel&) const = default;
 };

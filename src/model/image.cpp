@@ -61,9 +61,7 @@ Result<Image> applyLevel(Image before, const CrashLevel& level, const Index& ind
     std::uint64_t offset = offsetOf(addressOf(line));
     LineBytes under;
     bytes.read(offset, under);
-    auto chosen = level.persisted.find(line);
-    Version version = chosen != level.persisted.end() ? chosen->second : index.leastVersion(id, level.at);
-    bytes.write(offset, index.contentOf(id, level.at, version, &under));
+    bytes.write(offset, index.contentOf(id, level.at, index.versionIn(level, id), &under));
   }
   return out;
 }

@@ -146,6 +146,17 @@ Version Index::leastVersion(LineId id, EventNo at) const {
   return versionOf(taken);
 }
 
+Version Index::versionIn(const CrashLevel& level, LineId id) const {
+  if (auto named = level.persisted.find(lineNo(id)); named != level.persisted.end()) return named->second;
+  switch (level.unnamed) {
+    case UnnamedLines::Least:
+      return leastVersion(id, level.at);
+    case UnnamedLines::Newest:
+      return {historyLength(id, level.at), {}};
+  }
+  return {};
+}
+
 LineBytes Index::contentOf(LineId id, EventNo at, const Version& version, const LineBytes* under) const {
   LineBytes bytes;
   LineNo line = lineNo(id);

@@ -51,6 +51,8 @@ class Index {
   // Length of the line's history just before event `at`.
   std::uint32_t historyLength(LineId id, EventNo at) const;
   Version leastVersion(LineId id, EventNo at) const;
+  // What a crash leaves of the line, named or not.
+  Version versionIn(const CrashLevel& level, LineId id) const;
   // What a version of the line holds at a point. `under` is what the line held before the trace's
   // own stores: left out, what the trace itself says; after a crash in recovery, the line as the
   // level before left it.

@@ -53,6 +53,7 @@ Json crashJson(const CrashState& state) {
   for (const CrashLevel& level : state) {
     Json j;
     j["at"] = level.at;
+    j["unnamed"] = level.unnamed == UnnamedLines::Newest ? "newest" : "least";
     j["persisted"] = Json::array();
     for (const auto& [line, version] : level.persisted) {
       Json row;

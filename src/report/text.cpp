@@ -40,9 +40,13 @@ std::string suppressionText(const SuppressionUse& s) {
 
 std::string crashText(const CrashState& state) {
   std::string text;
-  for (const CrashLevel& level : state)
-    text += fmt::format("{}just before event {}, with {} chosen", text.empty() ? "" : "; then in the restart ",
-                        level.at, counted(level.persisted.size(), "line"));
+  for (const CrashLevel& level : state) {
+    std::string_view rest = level.unnamed == UnnamedLines::Newest ? "newest" : "least";
+    text += fmt::format("{}just before event {}, with ", text.empty() ? "" : "; then in the restart ", level.at);
+    text += level.persisted.empty() ? fmt::format("the {} version of every line", rest)
+                                    : fmt::format("{} chosen and the {} version of all others",
+                                                  counted(level.persisted.size(), "line"), rest);
+  }
   return text;
 }
 

@@ -69,7 +69,7 @@ std::string Explored::everything() const {
       for (const Observation& o : d.observations)
         out += fmt::format(" {}.{}.{:x}.{}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
                            o.query.flags, o.taken, o.classes, o.version);
-      for (const auto& [w, v] : d.example) out += fmt::format(" [{}:{}]", w, v);
+      for (const auto& [w, v] : d.example.versions) out += fmt::format(" [{}:{}]", w, v);
       out += '\n';
     }
   }

@@ -103,7 +103,7 @@ TEST(Explorer, NarrowStoresReadByOneWideLoadAreOneQuestion) {
   EXPECT_EQ(d.observations[1].query.mask, 0xffU);
   EXPECT_EQ(d.observations[1].classes, 4U);
   EXPECT_EQ(d.observations[1].taken, 3U);
-  EXPECT_EQ(d.example, (Assignment{{d.observations[1].query.subject, 3}}));
+  EXPECT_EQ(d.example, ChosenVersions(UnnamedLines::Least, {{d.observations[1].query.subject, 3}}));
 }
 
 TEST(Explorer, ALoadAcrossTwoLinesAsksForEach) {
@@ -244,20 +244,21 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   SpaceNo end = e.end();
   EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:cb"}));
   std::uint64_t runs = e.runner.runs();
-  auto word = [&](const Assignment& a, UnnamedLines unnamed) {
-    auto recovery = e.explorer->recoveryOf(end, a, unnamed);
+  auto word = [&](UnnamedLines unnamed, std::map<TrackedNo, std::uint32_t> versions) {
+    auto recovery = e.explorer->recoveryOf(end, ChosenVersions(unnamed, std::move(versions)));
     EXPECT_TRUE(recovery.has_value());
     return wordOf(e.explorer->outcome(e.explorer->outcomeNo(*recovery)));
   };
   TrackedNo first = e.tracked.find(lineOf(p.at(0)));
-  EXPECT_EQ(word({}, UnnamedLines::Newest), "0:0:cb");
+  EXPECT_EQ(word(UnnamedLines::Newest, {}), "0:0:cb");
   EXPECT_EQ(e.runner.runs(), runs);
-  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Newest), "0:0:bb");
-  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Least), "0:0:ba");
-  EXPECT_EQ(word({{first, 1}}, UnnamedLines::Least), "0:0:ba");
+  EXPECT_EQ(word(UnnamedLines::Newest, {{first, 1}}), "0:0:bb");
+  EXPECT_EQ(word(UnnamedLines::Least, {{first, 1}}), "0:0:ba");
+  EXPECT_EQ(word(UnnamedLines::Least, {{first, 1}}), "0:0:ba");
   EXPECT_EQ(e.runner.runs(), runs + 2);
-  EXPECT_EQ(e.explorer->crashState(end, {{first, 1}}, UnnamedLines::Newest),
-            (CrashState{{e.baseline.point(end), {{lineOf(p.at(0)), {1, {}}}, {lineOf(p.at(64)), {1, {}}}}}}));
+  for (UnnamedLines unnamed : {UnnamedLines::Least, UnnamedLines::Newest})
+    EXPECT_EQ(e.explorer->crashState(end, ChosenVersions(unnamed, {{first, 1}})),
+              CrashState{CrashLevel(e.baseline.point(end), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
   EXPECT_EQ(e.explorer->uncertain(end).size(), 2U);
   EXPECT_EQ(e.explorer->line(end, first).versions.size(), 3U);
   EXPECT_EQ(e.explorer->line(end, first).newest, 2U);

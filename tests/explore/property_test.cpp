@@ -455,10 +455,11 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
       RC_ASSERT(again.has_value());
       RC_ASSERT(!again->divergence.has_value());
       // Everything else persisted does not matter to what was read.
-      auto newest = e.explorer->recoveryOf(s, detail.example, UnnamedLines::Newest);
+      ChosenVersions persisted(UnnamedLines::Newest, detail.example.versions);
+      auto newest = e.explorer->recoveryOf(s, persisted);
       RC_ASSERT(newest.has_value());
       RC_ASSERT(*newest == l);
-      auto stated = buildImage(e.explorer->crashState(s, detail.example, UnnamedLines::Newest), indexes);
+      auto stated = buildImage(e.explorer->crashState(s, persisted), indexes);
       if (!stated) RC_FAIL(stated.error().sentence);
       ImageMemory other(*stated, ops);
       RC_ASSERT(wordOf(c.recovery.run(other, kNothing, other.table()).outcome) ==

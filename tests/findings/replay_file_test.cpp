@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "model/tracked_bytes.h"
 #include "model/crash_trace.h"
+#include "model/tracked_bytes.h"
 #include "tiny_program.h"
 
 namespace blackout {
@@ -123,7 +123,7 @@ TEST(CrashTrace, LeavesWhatTheStateLeaves) {
     auto crash = crashTrace({level}, {&one, 1});
     ASSERT_TRUE(crash);
     Opened o = open(*crash);
-    auto image = buildImage({.at = crash->at, .persisted = {}}, *o.index);
+    auto image = buildImage(CrashLevel(crash->at, UnnamedLines::Least), *o.index);
     auto expected = buildImage(level, index);
     ASSERT_TRUE(image && expected);
     ASSERT_EQ(image->files.size(), 1U);
@@ -150,7 +150,7 @@ TEST(CrashTrace, KeepsOperationsMappingsAndFilesToCome) {
   p.writer.blob(EventKind::Map, 1, pmAddr(later, 0), place);
   const Index& index = p.index();
   const Index* one = &index;
-  auto crash = crashTrace({{.at = at, .persisted = {}}}, {&one, 1});
+  auto crash = crashTrace({CrashLevel(at, UnnamedLines::Least)}, {&one, 1});
   ASSERT_TRUE(crash);
   Opened o = open(*crash);
   TrackedBytes tracked = TrackedBytes::of(*o.index);

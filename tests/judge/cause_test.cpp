@@ -349,7 +349,7 @@ TEST(CrashCheck, TheReplayFileHoldsTheCrash) {
   auto trace = Trace::fromBytes(std::as_bytes(std::span(r.trace)));
   ASSERT_TRUE(trace);
   auto index = Index::build(*trace, {});
-  auto image = buildImage({.at = r.at, .persisted = {}}, *index);
+  auto image = buildImage(CrashLevel(r.at, UnnamedLines::Least), *index);
   ASSERT_TRUE(image);
   std::uint64_t root = 0, value = 1;
   image->files[0].bytes.read(kRoot, std::as_writable_bytes(std::span(&root, 1)));

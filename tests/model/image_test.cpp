@@ -17,8 +17,8 @@ TEST(Image, HasTheSizeThatTheFileHadAtThePoint) {
   TinyProgram p(100);
   EventNo grow = p.range(EventKind::FileSize, 1, 0, 5000);
   EventNo after = p.event(EventKind::Lfence);
-  EXPECT_EQ(buildImage({grow, {}}, p.index())->files.at(0).size, 100U);
-  EXPECT_EQ(buildImage({after, {}}, p.index())->files.at(0).size, 5000U);
+  EXPECT_EQ(buildImage(CrashLevel(grow, UnnamedLines::Least), p.index())->files.at(0).size, 100U);
+  EXPECT_EQ(buildImage(CrashLevel(after, UnnamedLines::Least), p.index())->files.at(0).size, 5000U);
 }
 
 TEST(Image, AFileOfTheProgramExistsFromItsCreationToItsRemoval) {
@@ -27,17 +27,17 @@ TEST(Image, AFileOfTheProgramExistsFromItsCreationToItsRemoval) {
   EventNo stored = p.writer.event(EventKind::Store, 1, pmAddr(made, 0), 1, 1);
   p.writer.event(EventKind::FileUnlink, 1, pmAddr(made, 0));
   EventNo after = p.event(EventKind::Lfence);
-  EXPECT_EQ(buildImage({4, {}}, p.index())->files.size(), 2U);  // its FileNew is event 3
-  EXPECT_EQ(buildImage({3, {}}, p.index())->files.size(), 1U);
-  EXPECT_NE(buildImage({stored, {}}, p.index())->find("/made"), nullptr);
-  EXPECT_EQ(buildImage({after, {}}, p.index())->find("/made"), nullptr);
+  EXPECT_EQ(buildImage(CrashLevel(4, UnnamedLines::Least), p.index())->files.size(), 2U);  // its FileNew is event 3
+  EXPECT_EQ(buildImage(CrashLevel(3, UnnamedLines::Least), p.index())->files.size(), 1U);
+  EXPECT_NE(buildImage(CrashLevel(stored, UnnamedLines::Least), p.index())->find("/made"), nullptr);
+  EXPECT_EQ(buildImage(CrashLevel(after, UnnamedLines::Least), p.index())->find("/made"), nullptr);
 }
 
 TEST(Image, AFileFromBeforeIsThereFromTheBeginning) {
   TinyProgram p;
   FileNo late = p.writer.file("/late", 64, true);
   p.writer.fileData(pmAddr(late, 0), "xyz");
-  auto image = buildImage({0, {}}, p.index());
+  auto image = buildImage(CrashLevel(0, UnnamedLines::Least), p.index());
   ASSERT_NE(image->find("/late"), nullptr);
   EXPECT_EQ(image->find("/late")->size, 64U);
   EXPECT_EQ(byteAt(*image->find("/late"), 1), 'y');
@@ -46,8 +46,8 @@ TEST(Image, AFileFromBeforeIsThereFromTheBeginning) {
 TEST(Image, HasTheNameThatTheFileHadAtThePoint) {
   TinyProgram p;
   EventNo rename = p.writer.blob(EventKind::FileRename, 1, p.at(0), "/b");
-  EXPECT_NE(buildImage({rename, {}}, p.index())->find("/pool"), nullptr);
-  EXPECT_NE(buildImage({p.trace().end(), {}}, p.index())->find("/b"), nullptr);
+  EXPECT_NE(buildImage(CrashLevel(rename, UnnamedLines::Least), p.index())->find("/pool"), nullptr);
+  EXPECT_NE(buildImage(CrashLevel(p.trace().end(), UnnamedLines::Least), p.index())->find("/b"), nullptr);
 }
 
 TEST(Image, AShrunkFileNeverGetsItsBytesBack) {
@@ -87,11 +87,15 @@ TEST(Image, RefusesWhatIsNotFeasible) {
   p.store(1, 8, 2);
   LineNo line = lineOf(p.at(0));
   EventNo end = p.trace().end();
-  EXPECT_FALSE(buildImage({end, {{line, {0, {}}}}}, p.index()).has_value()) << "a guaranteed store is missing";
-  EXPECT_FALSE(buildImage({flush, {{line, {2, {}}}}}, p.index()).has_value()) << "a store from the future";
-  EXPECT_FALSE(buildImage({end, {{line, {0, {0}}}}}, p.index()).has_value()) << "not the longest prefix";
-  EXPECT_FALSE(buildImage({end, {{line + 5, {1, {}}}}}, p.index()).has_value()) << "a line without stores";
-  EXPECT_TRUE(buildImage({end, {{line, {2, {}}}}}, p.index()).has_value());
+  EXPECT_FALSE(buildImage(CrashLevel(end, UnnamedLines::Least, {{line, {0, {}}}}), p.index()).has_value())
+      << "a guaranteed store is missing";
+  EXPECT_FALSE(buildImage(CrashLevel(flush, UnnamedLines::Least, {{line, {2, {}}}}), p.index()).has_value())
+      << "a store from the future";
+  EXPECT_FALSE(buildImage(CrashLevel(end, UnnamedLines::Least, {{line, {0, {0}}}}), p.index()).has_value())
+      << "not the longest prefix";
+  EXPECT_FALSE(buildImage(CrashLevel(end, UnnamedLines::Least, {{line + 5, {1, {}}}}), p.index()).has_value())
+      << "a line without stores";
+  EXPECT_TRUE(buildImage(CrashLevel(end, UnnamedLines::Least, {{line, {2, {}}}}), p.index()).has_value());
   EXPECT_FALSE(buildImage(CrashState{}, {}).has_value());
 }
 
@@ -125,7 +129,7 @@ TEST(Image, RecoveryMustKnowTheFilesThatAreThere) {
   TinyProgram p;
   TinyProgram other(4096, true, "/other");
   const Index* both[] = {&p.index(), &other.index()};
-  auto image = buildImage(CrashState{{0, {}}, {0, {}}}, both);
+  auto image = buildImage(CrashState{CrashLevel(0, UnnamedLines::Least), CrashLevel(0, UnnamedLines::Least)}, both);
   ASSERT_FALSE(image.has_value());
   EXPECT_NE(image.error().sentence.find("/other"), std::string::npos);
 }

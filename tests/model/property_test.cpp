@@ -9,8 +9,8 @@
 
 #include "brute_force.h"
 #include "model/cursor.h"
-#include "model/image.h"
 #include "model/files_at_end.h"
+#include "model/image.h"
 #include "random_program.h"
 
 namespace blackout::test {
@@ -72,7 +72,7 @@ void checkImage(const Image& image, const std::map<LineNo, LineContent>& expecte
 // A level with a version of every line, picked by `pick`, and the contents that it stands for.
 std::pair<CrashLevel, std::map<LineNo, LineContent>> pickLevel(const Index& index, const BruteSnapshot& snapshot,
                                                                std::uint64_t pick) {
-  std::pair<CrashLevel, std::map<LineNo, LineContent>> out{{snapshot.at, {}}, {}};
+  std::pair<CrashLevel, std::map<LineNo, LineContent>> out{CrashLevel(snapshot.at, UnnamedLines::Least), {}};
   for (const auto& [l, possible] : snapshot.lines) {
     LineVersions versions = index.versionsOf(l, snapshot.at, nullptr, kNoLimit);
     const LineVersion& v = versions.versions[pick % versions.versions.size()];
@@ -145,7 +145,7 @@ void crashInRecovery(const Genes& genes, const Genes& recoveryGenes, std::uint32
   RandomProgram recovery(recoveryGenes, files, optionGene % 2 == 0);
   Index second = indexOf(*recovery.trace, options);
   for (const BruteSnapshot& snapshot : bruteForce(*recovery.trace, options, &initial)) {
-    CrashLevel again{snapshot.at, {}};
+    CrashLevel again(snapshot.at, UnnamedLines::Least);
     std::map<LineNo, LineContent> expected;
     std::uint64_t pick = optionGene / 11 + snapshot.at;
     for (const auto& [l, possible] : snapshot.lines) {
@@ -216,11 +216,7 @@ void pointsAreEnough(const Genes& genes, std::uint32_t optionGene) {
 void everythingPersistedIsReplay(const Genes& genes) {
   RandomProgram program(genes, kPool, true);
   Index index = indexOf(*program.trace, {});
-  CrashLevel level{program.trace->end(), {}};
-  for (LineId id = 0; id < index.lineCount(); ++id)
-    if (auto length = static_cast<std::uint32_t>(index.history(id).size()); length > 0)
-      level.persisted[index.lineNo(id)] = Version{length, {}};
-  auto image = buildImage(level, index);
+  auto image = buildImage(CrashLevel(program.trace->end(), UnnamedLines::Newest), index);
   RC_ASSERT(image.has_value());
   std::size_t live = 0;
   for (const ReplayedFile& f : replay(*program.trace)) {

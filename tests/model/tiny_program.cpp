@@ -26,7 +26,7 @@ const Index& TinyProgram::index(std::string_view options) {
 }
 
 std::vector<CrashLevel> allLevels(const Index& index, EventNo point, std::size_t max) {
-  std::vector<CrashLevel> levels{{point, {}}};
+  std::vector<CrashLevel> levels{CrashLevel(point, UnnamedLines::Least)};
   Cursor cursor(index);
   cursor.moveTo(point);
   for (LineNo line : cursor.uncertainLines()) {

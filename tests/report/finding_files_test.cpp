@@ -24,7 +24,7 @@ class FindingFiles : public ::testing::Test {
   static ReplayableFinding at(EventNo n) {
     ReplayableFinding r;
     r.finding = makeFinding(FindingKind::MissingFlush, "v" + std::to_string(n));
-    r.finding.crashState = CrashState{{.at = n, .persisted = {}}};
+    r.finding.crashState = CrashState{CrashLevel(n, UnnamedLines::Newest)};
     r.replay.command = {"x"};
     r.replay.at = n;
     return r;

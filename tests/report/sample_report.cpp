@@ -75,14 +75,15 @@ Report sampleReport(const std::string& folder) {
                           3,
                           {"hello", "what\x1b[0m"}};
   shown.evidence = {"The restart read 0."};
-  shown.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}};
+  shown.crashState = CrashState{CrashLevel(77, UnnamedLines::Newest, {{65, {2, {4}}}})};
   shown.replay = folder + "/found/finding-1.blackout";
   r.findings.push_back(shown);
 
   // Exploration leaves its own words; a finding of another origin may have a crash state and none.
   Finding bare = makeFinding(FindingKind::NotAtomic, "Recovery lost an element that push had acknowledged.");
   bare.places = {written};
-  bare.crashState = CrashState{{.at = 77, .persisted = {{65, {2, {4}}}}}, {.at = 9, .persisted = {}}};
+  bare.crashState =
+      CrashState{CrashLevel(77, UnnamedLines::Newest, {{65, {2, {4}}}}), CrashLevel(9, UnnamedLines::Least)};
   r.findings.push_back(bare);
 
   ExploredCrashes& e = r.exploration.emplace();
