@@ -9,7 +9,7 @@ add_library(trap_instructions STATIC
 target_include_directories(trap_instructions PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(trap_instructions PRIVATE -Wall -Wextra -Wno-unused-parameter -O2 -fno-exceptions -fno-rtti
                                                  -D_GNU_SOURCE)
-target_link_libraries(trap_instructions PUBLIC ${CMAKE_DL_LIBS})
+target_link_libraries(trap_instructions PUBLIC blackout_settings ${CMAKE_DL_LIBS})
 
 set(forms ${CMAKE_CURRENT_BINARY_DIR}/instruction_forms.S)
 add_custom_command(OUTPUT ${forms}
