@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   auto runner = take(ProcessRunner::start(program, baseline, 1, {}));
   int runs = std::atoi(argv[4]);
   auto once = [&](int i) {
-    RunRequest request;
+    Run request;
     request.pointNo = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
     auto done = take(runner->run(request));
     if (done.outcome.ending != Ending::Exited || done.outcome.code != 0) {

@@ -105,7 +105,7 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
   return made;
 }
 
-Reply Exploration::reply(const RunRequest& request, const Query& q) const {
+Reply Exploration::reply(const Run& request, const Query& q) const {
   switch (q.kind) {
     case QueryKind::Path:
       return {nullptr, replyOf(request.files ? pathState(*request.files, tracked_->paths()[q.subject])
@@ -153,13 +153,13 @@ std::uint32_t Exploration::usedBy(const Level& level, std::uint32_t tree, NodeNo
   return 0;
 }
 
-Result<std::optional<Divergence>> Exploration::compare(SpaceNo s, EdgeNo e, const RunResult& result) const {
+Result<std::optional<Divergence>> Exploration::compare(SpaceNo s, EdgeNo e, const RunEnd& result) const {
   if (auto ok = check(result.queries); !ok) return tl::unexpected(ok.error());
   return compare(s, e, seenAt(levelOf(s), result.queries), result);
 }
 
 std::optional<Divergence> Exploration::compare(SpaceNo s, EdgeNo e, std::span<const Query> queries,
-                                               const RunResult& result) const {
+                                               const RunEnd& result) const {
   const RecoveryTree& tree = treeOf(s);
   std::vector<EdgeNo> path = tree.path(e);
   std::size_t at = 0;
@@ -183,7 +183,7 @@ std::optional<Divergence> Exploration::compare(SpaceNo s, EdgeNo e, std::span<co
   return d.now || d.outcome ? std::optional(d) : std::nullopt;
 }
 
-Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
+Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const Run& request, RunEnd result,
                                     std::optional<Divergence>& divergence) {
   if (auto ok = check(result.queries); !ok) return tl::unexpected(ok.error());
   std::vector<Query> queries = seenAt(levelOf(s), result.queries);

@@ -83,14 +83,14 @@ class Exploration {
 
   // Adds the run that was made for an edge. If it did not follow the way there, it becomes a recovery all the same, and
   // `divergence` says how.
-  Result<RecoveryNo> add(SpaceNo s, EdgeNo at, const RunRequest& request, RunResult result,
+  Result<RecoveryNo> add(SpaceNo s, EdgeNo at, const Run& request, RunEnd result,
                          std::optional<Divergence>& divergence);
   // How a run differs from the path down to `e`; if that ends in a recovery, from the whole run there. An error if it
   // observed what is not tracked.
-  Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunResult& result) const;
+  Result<std::optional<Divergence>> compare(SpaceNo s, EdgeNo e, const RunEnd& result) const;
 
   // What a request's memory replies.
-  Reply reply(const RunRequest& request, const Query& q) const;
+  Reply reply(const Run& request, const Query& q) const;
 
   // Recovery l becomes number to[l], outcome o number outcomesTo[o].
   void renumber(const std::vector<RecoveryNo>& to, const std::vector<OutcomeNo>& outcomesTo);
@@ -98,7 +98,7 @@ class Exploration {
  private:
   Result<void> check(std::span<const Query> queries) const;
   std::vector<Query> seenAt(const Level& level, std::span<const Query> queries) const;
-  std::optional<Divergence> compare(SpaceNo s, EdgeNo e, std::span<const Query> queries, const RunResult& result) const;
+  std::optional<Divergence> compare(SpaceNo s, EdgeNo e, std::span<const Query> queries, const RunEnd& result) const;
   std::uint32_t usedBy(const Level& level, std::uint32_t tree, NodeNo n) const;
 
   const TrackedBytes* tracked_;

@@ -397,7 +397,7 @@ CrashState Explorer::crashState(SpaceNo s, const ChosenVersions& chosen) const {
   }
 }
 
-RunRequest Explorer::request(SpaceNo s, const ChosenVersions& chosen, bool traced) const {
+Run Explorer::request(SpaceNo s, const ChosenVersions& chosen, bool traced) const {
   auto request = state_->search.request(s, state_->pinned(chosen), traced);
   assert(request.has_value());
   return *request;
@@ -408,7 +408,7 @@ Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const ChosenVersions& chosen)
 }
 
 Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced) {
-  RunRequest made = request(s, chosen, traced);
+  Run made = request(s, chosen, traced);
   auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(*ended), {}};

@@ -211,14 +211,14 @@ class Explorer {
 
   // One state of a space.
   CrashState crashState(SpaceNo s, const ChosenVersions& chosen) const;
-  RunRequest request(SpaceNo s, const ChosenVersions& chosen, bool traced = false) const;
+  Run request(SpaceNo s, const ChosenVersions& chosen, bool traced = false) const;
   // The recovery that the state leads to, from the tree if it is known, by a run if it is not. Runs made so count in
   // the summary.
   Result<RecoveryNo> recoveryOf(SpaceNo s, const ChosenVersions& chosen);
 
   // Runs one state again, whether it is known or not, and compares it with what is known.
   struct Repeated {
-    RunResult result;
+    RunEnd result;
     std::optional<Divergence> divergence;
   };
   Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false);

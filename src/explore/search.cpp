@@ -393,8 +393,8 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
 
 // --- one state ---
 
-RunRequest Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced) {
-  RunRequest request;
+Run Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced) {
+  Run request;
   request.pointNo = space.pointNo();
   request.lines = walk_.memoryOf(exploration_->treeOf(s), space, state);
   request.files = space.changedFiles();
@@ -402,17 +402,17 @@ RunRequest Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkStat
   return request;
 }
 
-Result<RunRequest> Search::request(SpaceNo s, Restriction restriction, bool traced) {
+Result<Run> Search::request(SpaceNo s, Restriction restriction, bool traced) {
   auto space = exploration_->open(s);
   if (!space) return tl::unexpected(space.error());
   WalkState state;
   state.restriction = std::make_shared<Restriction>(std::move(restriction));
-  RunRequest request = requestFor(s, **space, state, traced);
+  Run request = requestFor(s, **space, state, traced);
   memory_.leave();
   return request;
 }
 
-Result<std::optional<Divergence>> Search::compareWith(SpaceNo s, Restriction restriction, const RunResult& result) {
+Result<std::optional<Divergence>> Search::compareWith(SpaceNo s, Restriction restriction, const RunEnd& result) {
   auto space = exploration_->open(s);
   if (!space) return tl::unexpected(space.error());
   WalkState state;
@@ -431,7 +431,7 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
   Walk::Found found;
   Target end = walk_.advance(exploration_->treeOf(s), **space, {}, state, found);
   if (!end.known()) {
-    RunRequest request = requestFor(s, **space, state, exploration_->levelOf(s).traced);
+    Run request = requestFor(s, **space, state, exploration_->levelOf(s).traced);
     memory_.leave();
     auto ended = runner_->run(request);
     if (!ended) return tl::unexpected(ended.error());

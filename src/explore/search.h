@@ -37,9 +37,9 @@ class Search {
   // The recovery that one restriction leads to, which must leave one version of every line; made if it isn't known.
   Result<RecoveryNo> recoveryOf(SpaceNo s, Restriction restriction);
   // How a run of such a state differs from what is known of it.
-  Result<std::optional<Divergence>> compareWith(SpaceNo s, Restriction restriction, const RunResult& result);
+  Result<std::optional<Divergence>> compareWith(SpaceNo s, Restriction restriction, const RunEnd& result);
   // The memory of that state.
-  Result<RunRequest> request(SpaceNo s, Restriction restriction, bool traced);
+  Result<Run> request(SpaceNo s, Restriction restriction, bool traced);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -84,11 +84,11 @@ class Search {
   struct Claim {
     std::set<Waiter> waiters;
     bool running = false;
-    RunRequest request;
+    Run request;
   };
 
   Result<Stop> exploreSpaces(const Level& level);
-  RunRequest requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
+  Run requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
   Result<void> begin(SpaceNo s);
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);

@@ -462,7 +462,7 @@ class FindingBuilder {
   const ShowContext& context_;
   const Cause& cause_;
   std::vector<const Index*> indexes_;
-  RunResult run_;
+  RunEnd run_;
   std::unique_ptr<Trace> runTrace_;
   std::vector<Frame> failedAt_;
   bool race_ = false;

@@ -8,12 +8,12 @@ namespace blackout {
 Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks) {
   const Index& index = end.index();
   IntactRestart intact{CrashLevel(end.point(0), UnnamedLines::Newest), {}, {}, 0};
-  RunRequest request;
+  Run request;
   for (TrackedNo w : end.uncertain(0)) {
     LineId id = index.lineId(end.tracked().line(w));
     request.lines.emplace_back(w, index.contentOf(id, intact.level.at, index.versionIn(intact.level, id)));
   }
-  auto run = [&](bool traced) -> Result<RunResult> {
+  auto run = [&](bool traced) -> Result<RunEnd> {
     request.traced = traced;
     return runner.run(request);
   };

@@ -12,7 +12,7 @@ namespace blackout {
 
 struct IntactRestart {
   CrashLevel level;  // the end of the recording
-  RunResult result;
+  RunEnd result;
   std::vector<Frame> endedAt;  // empty: unknown
   double seconds = 0;          // that a run takes
 };

@@ -87,7 +87,7 @@ class ReadRules {
   // Whether a restart says something else if other bytes are where nothing was written.
   Result<bool> contentMatters(const BadRead& b) {
     RecoveryDetail detail = explorer_.detail(b.space, b.recovery);
-    RunRequest request = explorer_.request(b.space, detail.example);
+    Run request = explorer_.request(b.space, detail.example);
     const Query& q = detail.observations[b.read].query;
     auto at = std::lower_bound(request.lines.begin(), request.lines.end(), q.subject,
                                [](const auto& line, TrackedNo w) { return line.first < w; });
@@ -106,7 +106,7 @@ class ReadRules {
     RecoveryDetail detail = explorer_.detail(b.space, b.recovery);
     auto repeated = explorer_.repeat(b.space, detail.example, true);
     if (!repeated) return tl::unexpected(repeated.error());
-    const RunResult& run = repeated->result;
+    const RunEnd& run = repeated->result;
 
     ShownFinding out;
     out.state = explorer_.crashState(b.space, detail.example);

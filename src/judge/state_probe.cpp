@@ -192,7 +192,7 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Chosen
   const Index& index = *(*indexes)[store.level - 1];
   if (store.level != explorer_.space(space).level || (with && with->level != store.level))
     return std::optional<Judgement>();
-  RunRequest request = explorer_.request(space, chosen);
+  Run request = explorer_.request(space, chosen);
   auto put = [&](TrackedNo w, std::uint64_t mask, const LineBytes& bytes) {
     auto at = std::lower_bound(request.lines.begin(), request.lines.end(), w,
                                [](const auto& line, TrackedNo number) { return line.first < number; });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "events/error.h"
+#include "run/role.h"
 #include "run/runtime_options.h"
 
 namespace blackout {
@@ -25,12 +26,6 @@ struct Loaded {
 // An error in one sentence for a program that the runtime can't be loaded into (static, setuid, 32-bit): it would run
 // unwatched, and on the user's own pools.
 Result<Loaded> checkLoadable(const std::string& path);
-
-// What a run is for. The runtime inside learns it from its options.
-enum class Role : std::uint8_t {
-  Recording,  // the program as it is, traced from its beginning
-  Recovery,   // restarts after simulated crashes: what is started is their zygote
-};
 
 struct Launched {
   pid_t pid = -1;

@@ -161,7 +161,7 @@ ProcessRunner::~ProcessRunner() {
   }
 }
 
-Result<void> ProcessRunner::begin(unsigned number, const RunRequest& request) {
+Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   Worker& w = workers_[number];
   if (auto ok = w.image.become(request); !ok) return ok;
   w.traced = request.traced;
@@ -185,7 +185,7 @@ Result<void> ProcessRunner::begin(unsigned number, const RunRequest& request) {
   return {};
 }
 
-Result<std::pair<unsigned, RunResult>> ProcessRunner::wait() {
+Result<std::pair<unsigned, RunEnd>> ProcessRunner::wait() {
   for (;;) {
     std::vector<pollfd> polled;
     std::vector<unsigned> numbers;
@@ -210,10 +210,10 @@ Result<std::pair<unsigned, RunResult>> ProcessRunner::wait() {
   }
 }
 
-RunResult ProcessRunner::resultOf(unsigned number) {
+RunEnd ProcessRunner::resultOf(unsigned number) {
   Worker& w = workers_[number];
   const blackout_worker& c = *w.control;
-  RunResult result;
+  RunEnd result;
   Outcome& o = result.outcome;
   switch (c.ended) {
     case BLACKOUT_ENDED_HUNG:

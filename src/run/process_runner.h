@@ -46,8 +46,8 @@ class ProcessRunner : public Runner {
   std::filesystem::path folderOf(unsigned worker) const;
 
  protected:
-  Result<void> begin(unsigned worker, const RunRequest& request) override;
-  Result<std::pair<unsigned, RunResult>> wait() override;
+  Result<void> begin(unsigned worker, const Run& request) override;
+  Result<std::pair<unsigned, RunEnd>> wait() override;
 
  private:
   struct Worker {
@@ -62,7 +62,7 @@ class ProcessRunner : public Runner {
   Result<void> launch(const RecoveryProgram& program);
   Result<void> addWorker(unsigned number);
   void findModules();
-  RunResult resultOf(unsigned worker);
+  RunEnd resultOf(unsigned worker);
 
   PrivateFolder folder_;
   PlanFile plan_;

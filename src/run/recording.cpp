@@ -22,8 +22,8 @@
 #include "events/trace.h"
 #include "events/trace_writer.h"
 #include "run/launch.h"
+#include "run/recording_runner.h"
 #include "run/self_check.h"
-#include "runtime/drive.h"
 
 namespace fs = std::filesystem;
 
@@ -41,169 +41,32 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
 }
 
-volatile sig_atomic_t childPid = 0;
-void forward(int signal) {
-  if (childPid > 0) kill(static_cast<pid_t>(childPid), signal);
-}
-
-// While the program runs, an interrupt is the program's: it ends, and what it did is judged.
-class Signals {
- public:
-  Signals() {
-    struct sigaction ignore{}, pass{};
-    ignore.sa_handler = SIG_IGN;
-    pass.sa_handler = forward;
-    sigaction(SIGINT, &ignore, &old_[0]);
-    sigaction(SIGQUIT, &ignore, &old_[1]);
-    sigaction(SIGTERM, &pass, &old_[2]);
-    sigaction(SIGHUP, &pass, &old_[3]);
-  }
-  ~Signals() {
-    restore();
-    childPid = 0;
-  }
-  void restore() const {
-    sigaction(SIGINT, &old_[0], nullptr);
-    sigaction(SIGQUIT, &old_[1], nullptr);
-    sigaction(SIGTERM, &old_[2], nullptr);
-    sigaction(SIGHUP, &old_[3], nullptr);
-  }
-
- private:
-  struct sigaction old_[4]{};
-};
-
-// Memory that the tool shares with its children, or with the runtime by the file of the trace.
-class SharedPage {
- public:
-  static constexpr std::size_t kSize = 4096;
-  explicit SharedPage(const char* file = nullptr) {
-    int fd = file == nullptr ? -1 : ::open(file, O_RDWR | O_CLOEXEC);
-    if (file == nullptr || fd >= 0)
-      base_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
-    if (fd >= 0) ::close(fd);
-  }
-  ~SharedPage() {
-    if (base_ != MAP_FAILED) munmap(base_, kSize);
-  }
-  SharedPage(const SharedPage&) = delete;
-  SharedPage& operator=(const SharedPage&) = delete;
-  template <class T>
-  T* as() const {
-    return base_ == MAP_FAILED ? nullptr : static_cast<T*>(base_);
-  }
-
- private:
-  void* base_ = MAP_FAILED;
-};
-static_assert(offsetof(blackout_trace_header, listening) < SharedPage::kSize);
-
-// The driver of a recorded server, a child of the tool.
-class Driver {
- public:
-  explicit Driver(const std::string& tracePath) : header_(tracePath.c_str()) {}
-  Result<void> start(pid_t server, const RecordOptions& options) {
-    auto* header = header_.as<blackout_trace_header>();
-    auto* result = result_.as<blackout_drive>();
-    if (header == nullptr || result == nullptr) return fail("no memory for --drive", ExitCode::Internal);
-    pid_t tool = getpid();
-    pid_t child = fork();
-    if (child < 0) return fail(fmt::format("can't start a process: {}", std::strerror(errno)), ExitCode::Internal);
-    if (child > 0) return {};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != tool) _exit(1);
-    // An interrupt is for the program and its client.
-    for (int s : {SIGTERM, SIGHUP}) std::signal(s, SIG_IGN);
-    std::vector<char*> command = argumentsOf(options.drive);
-    rt::drive({.server = server,
-               .listening = &header->listening,
-               .command = command.data(),
-               .output = STDERR_FILENO,
-               .readyMs = options.readySeconds * 1000,
-               .momentMs = 100,
-               .patienceMs = 5000},
-              *result);
-    _exit(0);
-  }
-  blackout_drive result() const {
-    return result_.as<blackout_drive>() ? *result_.as<blackout_drive>() : blackout_drive{};
-  }
-
- private:
-  SharedPage header_, result_;
-};
-
-struct Ran {
-  int waitStatus = 0;
-  bool randomised = false;  // addresses differ from run to run
-  blackout_drive drive{};
-};
-
-Result<Ran> run(const Launcher& launcher, const RecordOptions& options, const std::string& tracePath,
-                const RuntimeOptions& runtimeOptions) {
-  // Children that outlive the program come to us, so that the trace ends after the last of them.
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  Signals signals;
-  auto launched = launcher.start(Role::Recording, runtimeOptions, [&] {
-    signals.restore();
-    if (options.outputToStandardError) dup2(STDERR_FILENO, STDOUT_FILENO);
-  });
-  if (!launched) {
-    prctl(PR_SET_CHILD_SUBREAPER, 0);
-    return tl::unexpected(launched.error());
-  }
-  pid_t child = launched->pid;
-  childPid = child;
-  Ran ran;
-  ran.randomised = !launched->fixedAddresses;
-  std::optional<Driver> driver;
-  Result<void> driven;
-  if (!options.drive.empty()) {
-    driven = driver.emplace(tracePath).start(child, options);
-    if (!driven) kill(child, SIGKILL);
-  }
-  for (;;) {
-    int status = 0;
-    pid_t ended = waitpid(-1, &status, 0);
-    if (ended == child) ran.waitStatus = status;
-    if (ended < 0 && errno == ECHILD) break;
-    if (ended < 0 && errno != EINTR) break;
-  }
-  prctl(PR_SET_CHILD_SUBREAPER, 0);
-  if (!driven) return tl::unexpected(driven.error());
-  if (driver) {
-    ran.drive = driver->result();
-    ran.waitStatus = rt::serverStatus(ran.waitStatus, ran.drive);
-  }
-  return ran;
-}
-
 // What came of the client. The recording goes on without it where there is something to judge.
-Result<void> judgeDrive(const RecordOptions& options, const std::string& program, const blackout_drive& drive,
-                        Recording& recording) {
-  if (options.drive.empty()) return {};
-  switch (drive.state) {
-    case BLACKOUT_DRIVE_NEVER_READY:
+Result<void> judgeClient(const RecordOptions& options, const std::string& program,
+                         const std::optional<ClientEnd>& client, Recording& recording) {
+  if (!client) return {};
+  switch (client->state) {
+    case ClientEnd::NeverReady:
       return fail(fmt::format("{}: it was not ready for --drive within {} s: it neither listened on a socket nor slept "
                               "waiting for input; give it longer with --ready SECONDS",
                               program, options.readySeconds),
                   ExitCode::Inconclusive);
-    case BLACKOUT_DRIVE_NO_SERVER:
+    case ClientEnd::NoServer:
       recording.incomplete.push_back(
           fmt::format("The program ended before it was ready, so {} was not run; --drive is for a program that waits.",
                       options.drive[0]));
       break;
-    case BLACKOUT_DRIVE_ENDED:
-      if (int code = rt::clientCode(drive.client_status); code != 0)
+    case ClientEnd::Ended:
+      if (client->code != 0)
         recording.incomplete.push_back(fmt::format(
             "The command of --drive, {}, ended with exit code {} in the recorded run, without a simulated crash, so "
             "not all of what it should do was seen. Fix that first.",
-            options.drive[0], code));
-      if (drive.sent == SIGKILL)
+            options.drive[0], client->code));
+      if (client->killedServer)
         recording.notes.emplace_back(
             "The program did not end on SIGTERM and was killed; what it does on a clean shutdown was not seen.");
       break;
-    default:
+    case ClientEnd::Lost:
       recording.incomplete.push_back(
           fmt::format("{} was not waited for, because the process that ran it was killed.", options.drive[0]));
   }
@@ -326,14 +189,13 @@ Result<Recording> record(const RecordOptions& options) {
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
-  auto ran =
-      run(*launcher, options, recording.tracePath, runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  RecordingRunner runner(*launcher, options, recording.tracePath,
+                         runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  auto ran = runner.run({.role = Role::Recording});
   if (!ran) return tl::unexpected(ran.error());
   recording.waitStatus = ran->waitStatus;
-  if (auto ok = judgeDrive(options, program, ran->drive, recording); !ok) return tl::unexpected(ok.error());
-  if (ran->randomised)
-    recording.notes.push_back(
-        "address randomisation can't be switched off here, so volatile addresses differ from run to run");
+  recording.notes = std::move(ran->notes);
+  if (auto ok = judgeClient(options, program, ran->client, recording); !ok) return tl::unexpected(ok.error());
 
   if (auto ok = TrappedSites().nameSites(recording.tracePath); !ok) return tl::unexpected(ok.error());
 

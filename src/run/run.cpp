@@ -4,7 +4,7 @@
 
 namespace blackout {
 
-Result<RunResult> Runner::run(const RunRequest& request) {
+Result<RunEnd> Runner::run(const Run& request) {
   RunBatch batch(*this);
   if (auto ok = batch.begin(0, request); !ok) return tl::unexpected(ok.error());
   auto ended = batch.wait();
@@ -23,13 +23,13 @@ RunBatch::~RunBatch() {
   runner_->taken_ = false;
 }
 
-Result<void> RunBatch::begin(unsigned worker, const RunRequest& request) {
+Result<void> RunBatch::begin(unsigned worker, const Run& request) {
   auto ok = runner_->begin(worker, request);
   if (ok) ++underWay_;
   return ok;
 }
 
-Result<std::pair<unsigned, RunResult>> RunBatch::wait() {
+Result<std::pair<unsigned, RunEnd>> RunBatch::wait() {
   auto ended = runner_->wait();
   if (ended) --underWay_;
   return ended;

@@ -1,6 +1,7 @@
-// One recovery run as data: the memory it starts on, what it observed of it, how it ended. The
-// explorer decides which memory; a Runner makes the run. A recovery is a deterministic function of
-// its observations, so a run's list of queries with its outcome is one path of the recovery tree.
+// A run as data: what it is for, the memory it starts on, what it observed of it, how it ended. Whoever wants a run
+// says so by a value; a Runner makes it: RecordingRunner the program's own (recording.h), ProcessRunner restarts
+// (process_runner.h). A recovery is a deterministic function of its observations, so a restart's list of queries with
+// its outcome is one path of the recovery tree.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "events/trace.h"
 #include "model/crash_state.h"
 #include "model/tracked_bytes.h"
+#include "run/role.h"
 
 namespace blackout {
 
@@ -80,14 +82,24 @@ struct RunFile {
   auto operator<=>(const RunFile&) const = default;
 };
 
-struct RunRequest {
-  // The memory: every tracked line as it is at this point of the baseline, except the lines named here.
+// Which thread goes on at which switch. Empty, as all are today: the system decides.
+struct Schedule {
+  bool operator==(const Schedule&) const = default;
+};
+
+// A run, before it is made. Which program it is, its client and its limits are the runner's: they are the same for all
+// of a runner's runs.
+struct Run {
+  Role role = Role::Recovery;
+  // What it finds in its pools: every tracked line as it is at this point of the baseline, except the lines named here.
+  // (A recording finds copies of the user's own pools.)
   std::uint32_t pointNo = 0;
   std::vector<std::pair<TrackedNo, LineBytes>> lines;  // ascending
   // The files that exist, ascending by number; none: those of the baseline. For a crash in a recovery that made,
   // removed or resized some. Bytes that nobody stored are zero in a file that the program's trace doesn't know.
   std::optional<std::vector<RunFile>> files;
-  bool traced = false;  // record the run's own events, for a crash in it or for its places
+  Schedule schedule;
+  bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
 };
 
 // What a run did that may differ from run to run. Bits.
@@ -100,13 +112,30 @@ enum : std::uint32_t {
   kStored = 32,        // it stored to PM; this does not differ by itself
 };
 
-struct RunResult {
+// What came of the client that talked to a recorded server (runtime/drive.h).
+struct ClientEnd {
+  enum State : std::uint8_t {
+    NeverReady,  // the server was not ready in time
+    NoServer,    // the server ended before it was ready
+    Ended,       // code: its exit code
+    Lost,        // what ran it was killed
+  };
+  State state = Ended;
+  int code = 0;
+  bool killedServer = false;  // SIGTERM was not enough
+};
+
+// A run that is over: how it ended, with the history of operations that it kept (Outcome::history), what it observed
+// of the crash, and its trace.
+struct RunEnd {
   Outcome outcome;
   std::vector<Query> queries;
   std::uint64_t steps = 0;
-  std::uint32_t used = 0;          // kUsed* bits
-  std::vector<std::string> notes;  // sentences for the user, such as which file it read
-  std::string tracePath;           // traced runs: the run's own trace, the runner's until the worker's next run
+  std::uint32_t used = 0;           // kUsed* bits
+  std::vector<std::string> notes;   // sentences for the user, such as which file it read
+  int waitStatus = 0;               // of a recording, as wait(2) gives it
+  std::string tracePath;            // traced runs: its own trace, the runner's until the worker's next run
+  std::optional<ClientEnd> client;  // of a recording with one; that of a restart is part of the outcome
 };
 
 // Makes runs: one, or several at a time by a RunBatch, which has the runner to itself as long as it lives.
@@ -115,16 +144,16 @@ class Runner {
   virtual ~Runner() = default;
   virtual unsigned workers() const = 0;
   // One run. While a batch has the runner there is no asking for another.
-  Result<RunResult> run(const RunRequest& request);
+  Result<RunEnd> run(const Run& request);
   // The place of a query's site in code without a site table; null: it has none that is known.
   virtual const Site* trappedSite(std::uint64_t) const { return nullptr; }
 
  protected:
   friend class RunBatch;
   // Worker w of [0, workers()) has at most one run.
-  virtual Result<void> begin(unsigned worker, const RunRequest& request) = 0;
+  virtual Result<void> begin(unsigned worker, const Run& request) = 0;
   // Waits for any run that was begun; the worker is idle then.
-  virtual Result<std::pair<unsigned, RunResult>> wait() = 0;
+  virtual Result<std::pair<unsigned, RunEnd>> wait() = 0;
 
  private:
   bool taken_ = false;
@@ -139,8 +168,8 @@ class RunBatch {
   RunBatch(const RunBatch&) = delete;
   RunBatch& operator=(const RunBatch&) = delete;
 
-  Result<void> begin(unsigned worker, const RunRequest& request);
-  Result<std::pair<unsigned, RunResult>> wait();
+  Result<void> begin(unsigned worker, const Run& request);
+  Result<std::pair<unsigned, RunEnd>> wait();
 
  private:
   Runner* runner_;

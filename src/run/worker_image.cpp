@@ -46,7 +46,7 @@ WorkerImage::~WorkerImage() {
     if (f.fd >= 0) ::close(f.fd);
 }
 
-Result<void> WorkerImage::become(const RunRequest& request) {
+Result<void> WorkerImage::become(const Run& request) {
   std::vector<TrackedNo> back = std::move(changed_);
   changed_.clear();
   if (pointNo_ != request.pointNo && pointNo_ != UINT32_MAX) {
@@ -106,7 +106,7 @@ Result<void> WorkerImage::fill(FileNo number, std::uint32_t pointNo) {
   return {};
 }
 
-std::vector<WorkerImage::File> WorkerImage::filesOf(const RunRequest& request) const {
+std::vector<WorkerImage::File> WorkerImage::filesOf(const Run& request) const {
   const FileTimeline& timeline = baseline_->index().files();
   EventNo at = baseline_->point(request.pointNo);
   std::vector<File> now(timeline.count() + 1);

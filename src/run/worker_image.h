@@ -19,7 +19,7 @@ class WorkerImage {
   ~WorkerImage();
 
   // The memory of the request.
-  Result<void> become(const RunRequest& request);
+  Result<void> become(const Run& request);
   // The beginning of the trace of a run on the present image.
   std::string traceBeginning() const;
 
@@ -33,7 +33,7 @@ class WorkerImage {
   };
   explicit WorkerImage(std::filesystem::path folder, const Baseline& baseline)
       : folder_(std::move(folder)), baseline_(&baseline) {}
-  std::vector<File> filesOf(const RunRequest& request) const;
+  std::vector<File> filesOf(const Run& request) const;
   Result<void> moveFiles(std::vector<File> now, std::uint32_t pointNo);
   Result<void> fill(FileNo f, std::uint32_t pointNo);
   void write(TrackedNo w, const LineBytes& bytes) const;

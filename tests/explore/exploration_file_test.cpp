@@ -77,7 +77,7 @@ TEST_F(ExplorationFile, ComesBackAsItWas) {
 
 // What runs had said of themselves comes back, and nothing that no run can say is believed.
 TEST_F(ExplorationFile, KeepsFlags) {
-  auto marked = [](std::uint64_t, RunResult& result) {
+  auto marked = [](std::uint64_t, RunEnd& result) {
     for (Query& q : result.queries)
       if (q.site == 4) q.flags = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_SKIPPED;
   };

@@ -535,7 +535,7 @@ TEST(Bounds, AnInterruptKeepsWhatIsKnown) {
   interrupt = false;
   setup.workers = 3;
   Counted some(p, readingAll(6), setup);
-  some.runner.disturb = [&](std::uint64_t run, RunResult&) { interrupt = run >= 20; };
+  some.runner.disturb = [&](std::uint64_t run, RunEnd&) { interrupt = run >= 20; };
   some.run();
   EXPECT_EQ(some.summary().stop, Stop::Interrupted);
   EXPECT_EQ(some.summary().completePoints, 0U);
@@ -571,7 +571,7 @@ TEST(Bounds, ProgressIsTold) {
 TEST(Determinism, ARunThatAsksOtherThingsIsSeenAndNamed) {
   Record p(3);
   Counted e(p, readingAll(3));
-  e.runner.disturb = [](std::uint64_t run, RunResult& r) {
+  e.runner.disturb = [](std::uint64_t run, RunEnd& r) {
     r.used = run == 4 ? kUsedTime : kUsedThreads;
     if (run == 4) r.queries[1].subject = 2;
   };
@@ -591,7 +591,7 @@ TEST(Determinism, ARunThatAsksOtherThingsIsSeenAndNamed) {
 TEST(Determinism, ARunThatEndsEarlyIsSeen) {
   Record p(3);
   Counted e(p, readingAll(3));
-  e.runner.disturb = [](std::uint64_t run, RunResult& r) {
+  e.runner.disturb = [](std::uint64_t run, RunEnd& r) {
     if (run == 5) r.queries.resize(1);
   };
   e.run();
@@ -607,7 +607,7 @@ TEST(Determinism, ASampleIsRepeated) {
   ASSERT_TRUE(none.has_value());
   EXPECT_FALSE(none->has_value());
   EXPECT_EQ(e.runner.runs(), 16U);
-  e.runner.disturb = [](std::uint64_t, RunResult& r) { r.outcome.code = 5; };
+  e.runner.disturb = [](std::uint64_t, RunEnd& r) { r.outcome.code = 5; };
   auto other = e.explorer->repeatSample(2);
   ASSERT_TRUE(other.has_value() && other->has_value());
   EXPECT_TRUE((*other)->outcome);
@@ -616,7 +616,7 @@ TEST(Determinism, ASampleIsRepeated) {
 TEST(Determinism, WhatIsNotWatchedCantBeObserved) {
   Record p(3);
   Counted e(p, readingAll(3));
-  e.runner.disturb = [](std::uint64_t, RunResult& r) { r.queries[1].mask = 1; };
+  e.runner.disturb = [](std::uint64_t, RunEnd& r) { r.queries[1].mask = 1; };
   auto explored = e.explore();
   ASSERT_FALSE(explored.has_value());
   EXPECT_EQ(explored.error().exit, ExitCode::Internal);
@@ -699,7 +699,7 @@ TEST(SeveralFailures, FilesThatNoRunCanBeGivenAreCountedAsNotExplored) {
   Wanted setup;
   setup.options.crashesInARow = 2;
   Counted e(p, {open(), load(0, 1, 2), store(8, 1, 1)}, setup);
-  e.runner.disturb = [&](std::uint64_t, RunResult& r) {
+  e.runner.disturb = [&](std::uint64_t, RunEnd& r) {
     // The recovery made its pool longer before it stored.
     std::string bytes;
     {
@@ -730,7 +730,7 @@ TEST(Explorer, RegionsOfRestartsAreToldWhateverTheOrderOfRuns) {
       setup.workers = workers;
       setup.order = order;
       Counted e(p, recovery, setup);
-      e.runner.disturb = [](std::uint64_t, RunResult& result) {
+      e.runner.disturb = [](std::uint64_t, RunEnd& result) {
         for (Query& q : result.queries) q.flags = q.site == 4 ? BLACKOUT_QUERY_OUTSIDE : BLACKOUT_QUERY_SKIPPED;
       };
       e.go();
@@ -750,7 +750,7 @@ TEST(Explorer, WithoutAnyRegionInARestartThereIsNone) {
   plain.go();
   EXPECT_FALSE(plain.explorer->postRegions());
   Counted skipped(p, {open(), load(0, 1, 2)});
-  skipped.runner.disturb = [](std::uint64_t, RunResult& result) {
+  skipped.runner.disturb = [](std::uint64_t, RunEnd& result) {
     for (Query& q : result.queries) q.flags = BLACKOUT_QUERY_SKIPPED;
   };
   skipped.go();
@@ -778,7 +778,7 @@ TEST(Explorer, ABoundOnRunsTellsTheSameRegionsForAnyNumberOfWorkers) {
         setup.order = order;
         setup.options.maxRuns = maxRuns;
         Counted e(p, recovery, setup);
-        e.runner.disturb = [](std::uint64_t, RunResult& result) {
+        e.runner.disturb = [](std::uint64_t, RunEnd& result) {
           for (Query& q : result.queries) q.flags = q.site == 6 ? BLACKOUT_QUERY_INSIDE : 0;
         };
         e.run();

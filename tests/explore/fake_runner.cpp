@@ -14,7 +14,7 @@ namespace {
 
 class RequestMemory : public CrashedMemory {
  public:
-  RequestMemory(const Baseline& baseline, const RunRequest& request) : baseline_(baseline), request_(request) {}
+  RequestMemory(const Baseline& baseline, const Run& request) : baseline_(baseline), request_(request) {}
   std::optional<File> open(const std::string& path) const override {
     std::optional<File> found;
     for (const RunFile& f : files())
@@ -50,7 +50,7 @@ class RequestMemory : public CrashedMemory {
     return baseline_.least(request_.pointNo, w);
   }
   const Baseline& baseline_;
-  const RunRequest& request_;
+  const Run& request_;
   mutable std::map<LineNo, LineBytes> lines_;
 };
 
@@ -78,7 +78,7 @@ FakeRunner::~FakeRunner() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void FakeRunner::check(const RunRequest& request) {
+void FakeRunner::check(const Run& request) {
   auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
   if (request.pointNo >= baseline_->count()) return complain("no such point");
   if (request.files && !std::is_sorted(request.files->begin(), request.files->end()))
@@ -97,7 +97,7 @@ void FakeRunner::check(const RunRequest& request) {
   }
 }
 
-Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
+Result<void> FakeRunner::begin(unsigned worker, const Run& request) {
   check(request);
   if (worker >= workers_ || pending_.count(worker) != 0) complaints_.push_back("the worker is not idle");
   RequestMemory memory(*baseline_, request);
@@ -109,7 +109,7 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
   }
   RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->tracked()), files);
 
-  RunResult result;
+  RunEnd result;
   result.outcome = did.outcome;
   result.queries = did.queries;
   if (request.traced) {
@@ -138,11 +138,11 @@ Result<void> FakeRunner::begin(unsigned worker, const RunRequest& request) {
   return {};
 }
 
-Result<std::pair<unsigned, RunResult>> FakeRunner::wait() {
+Result<std::pair<unsigned, RunEnd>> FakeRunner::wait() {
   if (pending_.empty()) return fail("nothing was begun", ExitCode::Internal);
   auto it =
       std::next(pending_.begin(), static_cast<std::ptrdiff_t>(mix(order_, runs_, pending_.size()) % pending_.size()));
-  std::pair<unsigned, RunResult> out(it->first, std::move(it->second));
+  std::pair<unsigned, RunEnd> out(it->first, std::move(it->second));
   pending_.erase(it);
   return out;
 }

@@ -19,11 +19,11 @@ class FakeRunner : public Runner {
   ~FakeRunner() override;
 
   unsigned workers() const override { return workers_; }
-  Result<void> begin(unsigned worker, const RunRequest& request) override;
-  Result<std::pair<unsigned, RunResult>> wait() override;
+  Result<void> begin(unsigned worker, const Run& request) override;
+  Result<std::pair<unsigned, RunEnd>> wait() override;
 
   // Changes a result before it is handed out: a program that is not deterministic.
-  std::function<void(std::uint64_t run, RunResult&)> disturb;
+  std::function<void(std::uint64_t run, RunEnd&)> disturb;
   // For ExploreOptions: further lines are tracked from now on, so a recovery may be asked for again.
   Result<void> grew() {
     seen_.clear();
@@ -36,13 +36,13 @@ class FakeRunner : public Runner {
   const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:
-  void check(const RunRequest& request);
+  void check(const Run& request);
 
   const RecoveryProgram* program_;
   const Baseline* baseline_;
   unsigned workers_;
   std::uint64_t order_;
-  std::map<unsigned, RunResult> pending_;
+  std::map<unsigned, RunEnd> pending_;
   std::set<std::string> seen_;  // recoveries, as queries and answers
   std::uint64_t runs_ = 0;
   std::uint64_t repeated_ = 0;

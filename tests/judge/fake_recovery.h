@@ -14,7 +14,7 @@ namespace blackout::test {
 
 class FakeMemory {
  public:
-  FakeMemory(const Baseline& baseline, const RunRequest& request) : baseline_(baseline), request_(request) {}
+  FakeMemory(const Baseline& baseline, const Run& request) : baseline_(baseline), request_(request) {}
 
   // `offset` in the first pool; `site` is the load's.
   std::uint64_t load(std::uint64_t offset, unsigned size = 8, std::uint64_t site = 0) {
@@ -56,7 +56,7 @@ class FakeMemory {
     return baseline_.least(request_.pointNo, w);
   }
   const Baseline& baseline_;
-  const RunRequest& request_;
+  const Run& request_;
   std::map<TrackedNo, std::uint64_t> seen_;
   std::map<std::uint32_t, bool> asked_;
 };
@@ -68,19 +68,19 @@ class FakeRunner : public Runner {
   FakeRunner(const Baseline& baseline, FakeRecovery recovery, unsigned workers = 1)
       : baseline_(baseline), recovery_(std::move(recovery)), workers_(workers) {}
   unsigned workers() const override { return workers_; }
-  Result<void> begin(unsigned worker, const RunRequest& request) override {
+  Result<void> begin(unsigned worker, const Run& request) override {
     ++runs;
     FakeMemory memory(baseline_, request);
-    RunResult result;
+    RunEnd result;
     result.outcome = recovery_(memory);
     result.queries = std::move(memory.queries);
     if (flaky && request.traced) result.outcome = {};
     done_.emplace(worker, std::move(result));
     return {};
   }
-  Result<std::pair<unsigned, RunResult>> wait() override {
+  Result<std::pair<unsigned, RunEnd>> wait() override {
     auto first = done_.begin();
-    std::pair<unsigned, RunResult> out{first->first, std::move(first->second)};
+    std::pair<unsigned, RunEnd> out{first->first, std::move(first->second)};
     done_.erase(first);
     return out;
   }
@@ -92,7 +92,7 @@ class FakeRunner : public Runner {
   const Baseline& baseline_;
   FakeRecovery recovery_;
   unsigned workers_;
-  std::map<unsigned, RunResult> done_;
+  std::map<unsigned, RunEnd> done_;
 };
 
 inline Outcome exited(int code = 0) {
