@@ -216,7 +216,7 @@ BLACKOUT_ANNOTATION(int blackout_op_result(uint64_t n, blackout_value* values, s
 
 /* In a restart after a simulated crash: from here on the operations that this process marks are part of how the restart
  * ended, with their arguments and results. (Without it a restart's operations say nothing.) Two restarts that print the
- * same but answer an operation differently are told apart then, and what a restart may answer after a crash inside an
+ * same but answer an operation differently are different then, and what a restart may answer after a crash inside an
  * operation of the recorded run is judged as what it prints is: without printing, and with values of any kind.
  *
  * Of all of a restart's operations together 1 MiB is kept: a restart with more is not judged. Elsewhere it does

@@ -1,6 +1,6 @@
 // The operations that a program marked (blackout.h), matched once: which event began and which ended each, and which
 // lies inside which. Threads are independent of each other: an end ends the innermost operation of its own thread,
-// and an end without a begin is nobody's. Points are before their event, and an operation is all events from its begin
+// and an end without a begin ends nothing. Points are before their event, and an operation is all events from its begin
 // to its end, both included.
 #pragma once
 
