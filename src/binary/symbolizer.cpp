@@ -64,6 +64,15 @@ std::vector<Frame> framesOf(const Source& source) {
   return frames;
 }
 
+Frame frameAt(const Trace& trace, StackId where) {
+  const CallStack* w = trace.callStack(where);
+  const Site* site = w == nullptr ? nullptr : trace.site(w->site);
+  if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty()) return {};
+  Frame frame = framesOf(site->sources.front()).front();
+  frame.module = site->module;
+  return frame;
+}
+
 const std::vector<Frame>& Symbolizer::lookUp(std::uint64_t returnAddress) {
   auto [at, isNew] = engine_->cache.try_emplace(returnAddress);
   std::vector<Frame>& frames = at->second;

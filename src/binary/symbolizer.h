@@ -14,6 +14,8 @@ namespace blackout {
 
 // A site's source as frames, innermost first, with demangled functions.
 std::vector<Frame> framesOf(const Source& source);
+// The line of the source that a place of a trace is, as its site says; empty: unknown.
+Frame frameAt(const Trace& trace, StackId where);
 
 class Symbolizer {
  public:

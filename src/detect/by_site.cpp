@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "binary/symbolizer.h"
+
 namespace blackout {
 
 SiteKey siteKey(const Trace& trace, const Event& e) {
@@ -90,13 +92,14 @@ std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at) {
 }
 
 AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e) {
-  AffectedBytes out;
-  FileNo f = fileOf(addr);
-  if (f != 0 && f < trace.files().size()) out.file = trace.files()[f].path;
-  out.offset = offsetOf(addr);
-  out.size = size;
-  if (const Site* site = trace.siteOf(e)) out.type = site->type;
-  return out;
+  NamedBytes b = namedBytes(trace, addr, size, e);
+  return {std::move(b.file), b.offset, b.size, std::move(b.type)};
+}
+
+SeenStore seenStore(const Index& index, StoreNo store, unsigned level, PlaceNo place, const LineBytes* under) {
+  EventNo event = index.stores()[store].event;
+  return {level, event, ByteNames(index, level == 1).ofStore(store, under),
+          frameAt(index.trace(), index.trace()[event].where), place};
 }
 
 void addExample(Finding& finding, AffectedBytes example, bool furtherPiece) {

@@ -49,6 +49,10 @@ std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at);
 
 AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, const Event& e);
 
+// What a store of a trace wrote. `level`: of the crash in whose trace it stands; `under`: what its line held before
+// that trace, if it is no recording's.
+SeenStore seenStore(const Index& index, StoreNo store, unsigned level, PlaceNo place, const LineBytes* under = nullptr);
+
 // Adds an example unless there are enough or it is there already. A further piece of the last one's store
 // makes that one longer.
 void addExample(Finding& finding, AffectedBytes example, bool furtherPiece = false);

@@ -1,6 +1,4 @@
 // Transactions that log for nothing: bytes that they had logged already, and ranges that they do not write.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -8,7 +6,6 @@
 #include "detect/by_site.h"
 #include "detect/detectors.h"
 #include "detect/logged_ranges.h"
-#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -93,16 +90,6 @@ class UnusedAdds {
   std::vector<Adds> places_;
 };
 
-// `always`: nothing that these places add is ever written.
-std::string unusedVerdict(std::size_t transactions, bool always) {
-  if (!always)
-    return fmt::format("In {} nothing was stored to the range that is added here, and in fewer something was.",
-                       counted(transactions, "transaction"));
-  if (transactions == 1) return "In its only transaction nothing was stored to the range that is added here.";
-  return fmt::format("In none of its {} was anything stored to the range that is added here.",
-                     counted(transactions, "transaction"));
-}
-
 }  // namespace
 
 std::vector<Finding> detectLoggedTwice(const DetectInput& input) {
@@ -120,10 +107,7 @@ std::vector<Finding> detectLoggedTwice(const DetectInput& input) {
     auto [it, isNew] = found.try_emplace(key);
     Finding& f = it->second;
     if (isNew) {
-      f = makeFinding(FindingKind::LoggedTwice, fmt::format("{} added to a transaction that had logged {} already.",
-                                                            counted(again.end - again.begin, "byte") +
-                                                                (again.end - again.begin == 1 ? " was" : " were"),
-                                                            again.end - again.begin == 1 ? "it" : "them"));
+      f = makeFinding(FindingKind::LoggedTwice, LoggedBefore{again.end - again.begin});
       f.places.push_back(placeOfEvent(trace, "added again here", again.at));
       f.places.push_back(placeOfEvent(trace, "first added here", again.first));
       f.counts.of = adds[key];
@@ -165,7 +149,7 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
       for (const LoggedRange* r : place) wheres.insert(trace[r->at].where);
     bool always = std::none_of(adds.begin(), adds.end(),
                                [&](const LoggedRange* r) { return r->written && wheres.contains(trace[r->at].where); });
-    f = makeFinding(FindingKind::LoggedUnused, unusedVerdict(transactions.size(), always));
+    f = makeFinding(FindingKind::LoggedUnused, LoggedInVain{transactions.size(), always});
     f.counts.of = counts[key];
     f.cost = Cost{0, logged.bytes, std::string(kLoggedByte)};
     constexpr std::size_t kPlaces = 3;
@@ -183,12 +167,12 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
     // The same add may come to another end in another run.
     f.places.push_back(placeOf(trace, "the transaction ends here", trace[places[0][0]->endedAt].where));
     f.places.back().incidental = true;
-    f.evidence.emplace_back(effective ? "Other ranges of such a transaction were written: it had not been rolled back "
-                                        "before its work."
-                                      : "Nothing that these transactions had logged was written: if all of them were "
-                                        "rolled back early, nothing is wasted.");
+    if (effective)
+      f.evidence.push_back(TransactionDidWork{});
+    else
+      f.evidence.push_back(MayBeRolledBack{});
     if (std::any_of(adds.begin(), adds.end(), [](const LoggedRange* r) { return r->written; }))
-      f.evidence.emplace_back("What other callers add by the same code is written.");
+      f.evidence.push_back(OtherCallersWrite{});
   }
   return valuesOf(std::move(found));
 }

@@ -6,8 +6,6 @@
 //
 // Operations of one thread may be nested; the outermost one is what its caller waits for, so
 // that one's end counts.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -21,13 +19,13 @@ namespace blackout {
 
 namespace {
 
-enum class Moment { OperationEnd, Unmap, Exit };
+using Moment = NotDurable::When;
 
 struct Suspect {
   StoreNo store = 0;
   Moment moment{};
-  EventNo at = 0;              // the event that is the moment; the trace's end for Exit
-  std::string_view operation;  // OperationEnd: its name
+  EventNo at = 0;              // the event that is the moment; the trace's end for ProgramEnded
+  std::string_view operation;  // OperationEnded: its name
 };
 
 // Which parts of the files are mapped. A file may be mapped more than once: only bytes that are mapped
@@ -98,7 +96,7 @@ class Search {
           break;
       }
     }
-    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::Exit, trace_.end(), {}});
+    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::ProgramEnded, trace_.end(), {}});
     return std::move(suspects_);
   }
 
@@ -110,7 +108,7 @@ class Search {
 
   void operationEnds(EventNo n, OpenOperation& open) {
     if (open.operation == nullptr || open.operation->end != n) return;
-    for (StoreNo s : open.stores) judge({s, Moment::OperationEnd, n, open.operation->name});
+    for (StoreNo s : open.stores) judge({s, Moment::OperationEnded, n, open.operation->name});
     open = {};
   }
 
@@ -147,7 +145,7 @@ class Search {
       if (addressOf(it->first) < backEnd && addressOf(it->first) + BLACKOUT_LINE > backBegin) continue;
       for (StoreNo s : index_.history(it->second)) {
         if (stores_[s].event > n) break;
-        judge({s, Moment::Unmap, n, {}});
+        judge({s, Moment::Unmapped, n, {}});
         judged_[s] = true;  // whatever comes of it, the end of the program has nothing to add
       }
     }
@@ -226,32 +224,13 @@ std::map<LineNo, std::vector<EventNo>> flushesOf(const Trace& trace, const std::
   return out;
 }
 
-// What is missing, as the end of a sentence.
-std::string_view whatIsMissing(bool nonTemporal, bool flushed) {
-  if (nonTemporal) return "no fence of its thread followed this non-temporal store";
-  return flushed ? "its line was flushed, but no fence of the flushing thread completed the flush"
-                 : "its line was not flushed after the store";
-}
-
-std::string momentText(const Suspect& s) {
-  switch (s.moment) {
-    case Moment::OperationEnd:
-      return fmt::format("when the operation {} ended", s.operation);
-    case Moment::Unmap:
-      return "when its memory was unmapped";
-    case Moment::Exit:
-      return "when the program ended";
-  }
-  return {};
-}
-
 NumberedPlace momentPlace(const Trace& trace, const Suspect& s) {
   switch (s.moment) {
-    case Moment::OperationEnd:
+    case Moment::OperationEnded:
       return placeOf(trace, "the operation ends here", trace[s.at].where);
-    case Moment::Unmap:
+    case Moment::Unmapped:
       return placeOf(trace, "unmapped here", trace[s.at].where);
-    case Moment::Exit:
+    case Moment::ProgramEnded:
       break;
   }
   return placeOf(trace, "the program ends here", 0);
@@ -300,27 +279,24 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
         const Event& p = trace[stores[piece].event];
         bytes += (p.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(p);
       }
-      std::string what =
-          !place.type.empty() ? place.type : fmt::format("A store of {} byte{}", bytes, bytes == 1 ? "" : "s");
-      f = makeFinding(FindingKind::NeverPersisted,
-                      fmt::format("{} was not durable {}: {}.", what, momentText(s),
-                                  whatIsMissing(kindOf(e) == EventKind::StoreNt, flushed)));
+      f = makeFinding(FindingKind::NeverPersisted, NotDurable{s.moment, seenStore(index, s.store, 1, 1), bytes,
+                                                              kindOf(e) == EventKind::StoreNt, flushed});
       f.places.push_back(std::move(place));
       if (flushed) f.places.push_back(placeOfEvent(trace, "flushed here, not fenced", *flush));
       f.places.push_back(momentPlace(trace, s));
-      if (s.moment == Moment::OperationEnd) f.operation = s.operation;
+      if (s.moment == Moment::OperationEnded) f.operation = s.operation;
       f.counts.of = executions.of(key);
-      if (s.moment != Moment::Exit) {
+      if (s.moment != Moment::ProgramEnded) {
         EventNo later = stores[s.store].guaranteedAt;
-        f.evidence.push_back(later == kNever ? "It was never made durable afterwards."
-                                             : "It was made durable afterwards, too late for a crash in between.");
+        if (later == kNever)
+          f.evidence.push_back(NeverDurable{});
+        else
+          f.evidence.push_back(DurableTooLate{later});
       }
     }
     if (withFences && withFences->stores()[s.store].guaranteedAt < s.at) {
-      const char* sentence =
-          "It depends on rmw-fences=off: with locked instructions as fences the store is durable in time.";
-      if (std::find(f.evidence.begin(), f.evidence.end(), sentence) == f.evidence.end())
-        f.evidence.emplace_back(sentence);
+      Fact fact = DurableWithRmwFences{};
+      if (std::find(f.evidence.begin(), f.evidence.end(), fact) == f.evidence.end()) f.evidence.push_back(fact);
     }
     bool counts = counted.insert({first[s.store], s.moment}).second;
     if (counts) ++f.counts.times;

@@ -1,7 +1,5 @@
 // Stores past the end of a pool file, and flushes of memory in no pool: both are told by the trace
 // itself.
-#include <fmt/format.h>
-
 #include "detect/by_site.h"
 #include "detect/detectors.h"
 
@@ -39,8 +37,7 @@ std::vector<Finding> perSite(const DetectInput& input, EventKind kind, AccessCla
 
 std::vector<Finding> detectStoreOutside(const DetectInput& input) {
   return perSite(input, EventKind::StoreOutside, AccessClass::Store, [&](EventNo n, const Event& e) {
-    Finding f = makeFinding(FindingKind::StoreOutside, fmt::format("{} byte{} stored past the end of the file.",
-                                                                   bytesOf(e), bytesOf(e) == 1 ? " was" : "s were"));
+    Finding f = makeFinding(FindingKind::StoreOutside, StoredPastTheEnd{bytesOf(e)});
     f.places.push_back(placeOfEvent(input.trace, "written here", n));
     return f;
   });
@@ -48,9 +45,7 @@ std::vector<Finding> detectStoreOutside(const DetectInput& input) {
 
 std::vector<Finding> detectFlushOutside(const DetectInput& input) {
   return perSite(input, EventKind::FlushOutside, AccessClass::Flush, [&](EventNo n, const Event&) {
-    Finding f =
-        makeFinding(FindingKind::FlushOutside,
-                    "A flush of volatile memory, which makes nothing durable; often the wrong address was flushed.");
+    Finding f = makeFinding(FindingKind::FlushOutside);
     f.places.push_back(placeOfEvent(input.trace, "flushed here", n));
     return f;
   });

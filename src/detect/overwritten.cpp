@@ -48,7 +48,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
     Finding& f = it->second;
     if (isNew) {
       f = makeFinding(FindingKind::OverwrittenUnpersisted,
-                      "A store was replaced by another one before it was durable.");
+                      Replaced{seenStore(index, old, 1, 1), seenStore(index, by, 1, 2)});
       f.places.push_back(placeOfEvent(trace, "written here", n));
       f.places.push_back(placeOfEvent(trace, "overwritten here", stores[by].event));
       f.counts.of = executions.of(key);

@@ -11,7 +11,7 @@ namespace blackout {
 namespace {
 
 std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKind kind, AccessClass wanted,
-                            const std::string& verdict, const std::string& label) {
+                            const std::string& label) {
   const Trace& trace = input.trace;
   Regions regions(trace);
   Relevance relevance(input.index);
@@ -27,7 +27,7 @@ std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKi
     auto [it, isNew] = found.try_emplace(key);
     Finding& f = it->second;
     if (isNew) {
-      f = makeFinding(kind, verdict);
+      f = makeFinding(kind);
       f.places.push_back(placeOfEvent(trace, label, w.at));
       f.counts.of = executions.of(key);
     }
@@ -43,19 +43,15 @@ std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKi
 }  // namespace
 
 std::vector<Finding> detectCleanFlush(const DetectInput& input) {
-  return wasted(input, WasteKind::CleanFlush, FindingKind::CleanFlush, AccessClass::Flush,
-                "A line was flushed that had nothing to write back.", "flushed here");
+  return wasted(input, WasteKind::CleanFlush, FindingKind::CleanFlush, AccessClass::Flush, "flushed here");
 }
 
 std::vector<Finding> detectRepeatedFlush(const DetectInput& input) {
-  return wasted(input, WasteKind::AgainFlush, FindingKind::RepeatedFlush, AccessClass::Flush,
-                "A line was flushed again though nothing had been stored to it since its last flush.",
-                "flushed again here");
+  return wasted(input, WasteKind::AgainFlush, FindingKind::RepeatedFlush, AccessClass::Flush, "flushed again here");
 }
 
 std::vector<Finding> detectIdleFence(const DetectInput& input) {
-  return wasted(input, WasteKind::IdleFence, FindingKind::IdleFence, AccessClass::Fence, "A fence completed nothing.",
-                "fence here");
+  return wasted(input, WasteKind::IdleFence, FindingKind::IdleFence, AccessClass::Fence, "fence here");
 }
 
 void addCosts(const Trace& trace, std::vector<Finding>& findings) {

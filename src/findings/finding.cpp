@@ -82,6 +82,32 @@ std::string_view nameOf(BugClass bugClass) {
   return {};
 }
 
+std::string_view nameOf(FirstStore first) {
+  switch (first) {
+    case FirstStore::Lost:
+      return "lost";
+    case FirstStore::Late:
+      return "late";
+    case FirstStore::Begins:
+      return "begins";
+    case FirstStore::Written:
+      return "written";
+  }
+  return {};
+}
+
+std::string_view nameOf(NotDurable::When when) {
+  switch (when) {
+    case NotDurable::When::OperationEnded:
+      return "operation-ended";
+    case NotDurable::When::Unmapped:
+      return "unmapped";
+    case NotDurable::When::ProgramEnded:
+      return "program-ended";
+  }
+  return {};
+}
+
 std::optional<FindingKind> findingKindNamed(std::string_view name) {
   for (const FindingKindRow& row : findingKinds())
     if (row.name == name) return row.kind;
@@ -95,7 +121,7 @@ std::optional<Severity> severityNamed(std::string_view name) {
   return std::nullopt;
 }
 
-Finding makeFinding(FindingKind kind, std::string verdict) {
+Finding makeFinding(FindingKind kind, Claim claim) {
   Finding f;
   f.kind = kind;
   f.severity = rowOf(kind).severity;
@@ -103,7 +129,7 @@ Finding makeFinding(FindingKind kind, std::string verdict) {
                : kind == FindingKind::CrossFailureRace || kind == FindingKind::UninitializedRead ? BugClass::Race
                : kind == FindingKind::UncommittedRead || kind == FindingKind::StaleRead          ? BugClass::Semantic
                                                                                                  : BugClass::None;
-  f.verdict = std::move(verdict);
+  f.claim = std::move(claim);
   return f;
 }
 
@@ -167,9 +193,9 @@ std::vector<Finding> groupByCause(std::vector<Finding> findings) {
       if (group.examples.size() < kMaxExamples &&
           std::find(group.examples.begin(), group.examples.end(), example) == group.examples.end())
         group.examples.push_back(std::move(example));
-    for (std::string& line : f.evidence)
-      if (std::find(group.evidence.begin(), group.evidence.end(), line) == group.evidence.end())
-        group.evidence.push_back(std::move(line));
+    for (Fact& fact : f.evidence)
+      if (std::find(group.evidence.begin(), group.evidence.end(), fact) == group.evidence.end())
+        group.evidence.push_back(std::move(fact));
   }
   return groups;
 }

@@ -1,7 +1,7 @@
 // The finding as data: what was found, how sure that is, the places in the source that matter and
-// what was seen there. Detectors make findings from a trace; src/report renders them and prints
-// nothing of its own. All of it is plain values that compare, copy and serialise, and nothing
-// in it depends on addresses or time, so that two runs of one command give equal findings.
+// what was seen there. Detectors make findings from a trace; src/report makes the sentences. All of it is plain values
+// that compare, copy and serialise, and nothing in it depends on addresses or time, so that two runs of one command
+// give equal findings.
 #pragma once
 
 #include <compare>
@@ -13,6 +13,7 @@
 
 #include "binary/frame.h"
 #include "events/trace.h"
+#include "findings/facts.h"
 #include "model/crash_state.h"
 
 namespace blackout {
@@ -20,12 +21,6 @@ namespace blackout {
 // How sure a finding is, worst first. A recovery that went wrong is Shown; a broken rule is
 // Suspected; wasted work is Performance. The three are never mixed in a report.
 enum class Severity : std::uint8_t { Shown, Suspected, Performance };
-
-enum class FindingKind : std::uint8_t {
-#define BLACKOUT_FINDING(Name, text, severity, title, meaning, hint) Name,
-#include "findings/finding_kinds.def"
-#undef BLACKOUT_FINDING
-};
 
 struct FindingKindRow {
   FindingKind kind;
@@ -87,10 +82,21 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 
+// One crash of the state that shows a finding: in the trace of `level`, just before `event`, with everything persisted
+// but the stores that it loses.
+struct SeenCrash {
+  unsigned level = 1;
+  EventNo event = 0;
+  PlaceNo after = 0;  // the last place before it; 0: there is none
+  std::vector<SeenStore> lost;
+  bool operator==(const SeenCrash&) const = default;
+};
+
 // How a crash and a restart showed a finding.
 struct ShownBy {
-  std::string symptom;              // "crashes with SIGSEGV", said of the restarted program
-  std::string crash;                // the crash state in words
+  std::string symptom;              // the oracle's words, said of the restarted program: "crashes with SIGSEGV"
+  PlaceNo failsAt = 0;              // where it failed
+  std::vector<SeenCrash> crashes;   // none: the program had ended by itself
   std::uint64_t states = 0;         // distinct ones with this cause, as the restarted program can tell them apart
   std::uint64_t points = 0;         // at which there are any
   std::vector<std::string> output;  // the restarted program's own words, a few lines
@@ -106,11 +112,11 @@ struct Finding {
   FindingKind kind{};
   Severity severity{};
   BugClass bugClass{};
-  std::string verdict;  // one sentence
+  Claim claim;  // what it says
   std::vector<NumberedPlace> places;
   Counts counts;
   std::optional<Cost> cost;
-  std::vector<std::string> evidence;    // sentences, each true by itself
+  std::vector<Fact> evidence;           // each true by itself
   std::vector<AffectedBytes> examples;  // at most kMaxExamples
   std::string operation;                // its name; empty: none
   // Findings of crash exploration only: what showed it, the crash state, and the file that replays it.
@@ -123,7 +129,7 @@ struct Finding {
 constexpr std::size_t kMaxExamples = 4;
 
 // A finding of the kind with its default severity.
-Finding makeFinding(FindingKind kind, std::string verdict);
+Finding makeFinding(FindingKind kind, Claim claim = {});
 
 // The place of an event: its site's id, access, size and type, without frames.
 NumberedPlace placeOf(const Trace& trace, std::string label, StackId where);

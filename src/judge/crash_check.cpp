@@ -210,7 +210,9 @@ class Check {
           std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
       if (!placeless) continue;
       f.shownBy->states += next.shownBy->states;
-      f.evidence.push_back(fmt::format("Other restarts fail by the same cause in another way: {}", next.verdict));
+      OtherSymptom other{next.shownBy->symptom, {}};
+      if (PlaceNo at = next.shownBy->failsAt; at != 0) other.at = next.places[at - 1].stack.front();
+      f.evidence.push_back(std::move(other));
       return true;
     }
     return false;

@@ -3,29 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <set>
+#include <tuple>
 
+#include "binary/symbolizer.h"
 #include "detect/by_site.h"
 #include "judge/lost_store.h"
-#include "binary/site_places.h"
-#include "findings/numbers.h"
 
 namespace blackout {
 
 namespace {
-
-std::string_view baseName(std::string_view path) {
-  std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-std::string bytesText(const Trace& trace, PmAddr addr, std::uint64_t size) {
-  FileNo f = fileOf(addr);
-  std::string_view path = f != 0 && f < trace.files().size() ? std::string_view(trace.files()[f].path) : "the pool";
-  return fmt::format("{} at offset {:#x} of {}", counted(size, "byte"), offsetOf(addr), baseName(path));
-}
-
-std::string valueText(std::uint64_t v) { return v < 0x10000 ? fmt::format("{}", v) : fmt::format("{:#x}", v); }
 
 // Where a run failed: the C library's part of an abort says nothing, and neither do places without a name.
 std::vector<Frame> ownFrames(std::vector<Frame> stack) {
@@ -34,28 +22,6 @@ std::vector<Frame> ownFrames(std::vector<Frame> stack) {
   if (own == stack.end()) own = from([](const Frame& f) { return !f.function.empty(); });
   stack.erase(stack.begin(), own);
   return stack;
-}
-
-// "List::contents" of "(anonymous namespace)::List::contents(int) const".
-std::string plainName(std::string name) {
-  constexpr std::string_view anonymous = "(anonymous namespace)::";
-  for (std::size_t at; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
-  std::size_t close = name.rfind(')');
-  if (close == std::string::npos) return name;
-  int depth = 0;
-  for (std::size_t i = close + 1; i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
-  }
-  return name;
-}
-
-// " in lookup (map.cpp:60)"
-std::string inFrame(const std::vector<Frame>& stack) {
-  if (stack.empty() || stack.front().function.empty()) return {};
-  const Frame& f = stack.front();
-  std::string name = plainName(f.function);
-  return f.file.empty() ? fmt::format(" in {}", name) : fmt::format(" in {} ({}:{})", name, baseName(f.file), f.line);
 }
 
 // The last lines say why it ended; a sanitizer says it first.
@@ -78,6 +44,11 @@ std::vector<std::string> tellingLines(const std::string& output) {
   return lines;
 }
 
+// The bytes of a line from the first to the last of the mask.
+ByteValue readOf(const LineBytes& line, std::uint64_t mask) {
+  return {line.begin() + std::countr_zero(mask), line.end() - std::countl_zero(mask)};
+}
+
 class FindingBuilder {
  public:
   // `race`: it is told as a race that is only suspected.
@@ -94,25 +65,27 @@ class FindingBuilder {
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
-    symptom_ = now.judgement == Judgement::Failed ? now.symptom + inFrame(failedAt_) : before.symptom;
 
-    finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind, {});
+    finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind);
     if (race_)
       read_ = cause_.read;
     else
       classify();
     places();
-    finding_.verdict = race_ ? raceVerdict() : verdict();
+    claim();
     evidence();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
-    finding_.shownBy = ShownBy{symptom_, crashText(), cause_.states, cause_.points, tellingLines(run_.outcome.output)};
+    bool failsAgain = now.judgement == Judgement::Failed;
+    finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
+                               failsAgain ? failPlace_ : 0,
+                               std::move(crashes_),
+                               cause_.states,
+                               cause_.points,
+                               tellingLines(run_.outcome.output)};
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
-    if (now.judgement != Judgement::Failed || now.key != cause_.key) {
+    if (!failsAgain || now.key != cause_.key) {
       finding_.severity = Severity::Suspected;
-      finding_.evidence.push_back(fmt::format(
-          "Run once more, the same restart {}: what it does depends on more than what it reads, so this is only "
-          "suspected.",
-          now.judgement == Judgement::Failed ? now.symptom : "did not fail"));
+      finding_.evidence.push_back(NotRepeated{failsAgain ? now.symptom : std::string()});
     }
     ShownFinding shown{std::move(finding_), {}, indexes_, run_.outcome};
     shown.state = *shown.finding.crashState;
@@ -131,7 +104,7 @@ class FindingBuilder {
   bool late() const { return cause_.kind == FindingKind::WrongOrder && !isLost(); }
 
   // Places of a restart's trace get their stacks here, those of the recording with the rest of the report.
-  std::size_t addPlace(std::string label, unsigned level, EventNo n, bool incidental) {
+  PlaceNo addPlace(std::string label, unsigned level, EventNo n, bool incidental) {
     const Trace& trace = indexes_[level - 1]->trace();
     NumberedPlace place = placeOfEvent(trace, std::move(label), n);
     place.incidental = incidental;
@@ -140,8 +113,11 @@ class FindingBuilder {
       place.stack = context_.stacks.at(trace, place.where);
       place.where = 0;
     }
+    return addPlace(std::move(place));
+  }
+  PlaceNo addPlace(NumberedPlace place) {
     finding_.places.push_back(std::move(place));
-    return finding_.places.size();
+    return static_cast<PlaceNo>(finding_.places.size());
   }
 
   void places() {
@@ -159,31 +135,27 @@ class FindingBuilder {
                          eventOf(*cause_.second), false);
     else if (cause_.promised)
       second_ = addPlace("promised: the operation ends here", 1, *cause_.promised, false);
-    SpaceNo s = cause_.space;
-    std::vector<std::pair<unsigned, EventNo>> crashes;
-    for (;; s = context_.explorer.space(s).parent) {
-      crashes.emplace_back(context_.explorer.space(s).level, context_.explorer.space(s).at);
-      if (crashes.back().first == 1) break;
-    }
-    std::reverse(crashes.begin(), crashes.end());
-    for (auto [level, at] : crashes) {
-      std::optional<EventNo> last = lastPlaceBefore(indexes_[level - 1]->trace(), at);
-      crashPlaces_.push_back(last ? addPlace("the power fails after this", level, *last, true) : 0);
+    for (unsigned level = 1; level <= space().level; ++level) {
+      SeenCrash crash{level, crashOf(level), 0, {}};
+      if (auto last = lastPlaceBefore(indexes_[level - 1]->trace(), crash.event))
+        crash.after = addPlace("the power fails after this", level, *last, true);
+      for (const StoreRef& ref : cause_.lost)
+        if (ref.level == level) crash.lost.push_back(seen(ref, ref == cause_.first ? first_ : 0));
+      crashes_.push_back(std::move(crash));
     }
     if (read_ && runTrace_ && *read_ < run_.queries.size() && run_.queries[*read_].where != 0) {
       NumberedPlace place = placeOf(*runTrace_, "the restart reads it here", run_.queries[*read_].where);
       place.stack = context_.stacks.at(*runTrace_, place.where);
       place.where = 0;
       place.incidental = true;
-      finding_.places.push_back(std::move(place));
-      readPlace_ = finding_.places.size();
+      readPlace_ = addPlace(std::move(place));
     }
     if (!failedAt_.empty()) {
       NumberedPlace place;
       place.label = "the restart fails here";
       place.stack = failedAt_;
       place.incidental = true;
-      finding_.places.push_back(std::move(place));
+      failPlace_ = addPlace(std::move(place));
     }
     if (cause_.first && cause_.first->level == 1) {
       if (const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first)))
@@ -226,15 +198,9 @@ class FindingBuilder {
           std::any_of(cause_.lost.begin(), cause_.lost.end(), [&](const StoreRef& ref) { return reads(q, ref); });
       if (b.kind == FindingKind::UninitializedRead || !own) continue;
       finding_.bugClass = BugClass::Semantic;
-      auto at = [&](StoreNo s) {
-        return shortPlace(indexes_[0]->trace(), indexes_[0]->trace()[indexes_[0]->stores()[s].event].where);
-      };
-      std::string why = "though nothing had been committed";
-      if (b.kind == FindingKind::StaleRead)
-        why = fmt::format("before the last two commits at {} and {}", at(b.commitBefore), at(b.commit));
-      else if (b.commit != kNoStore)
-        why = fmt::format("which was not guaranteed to be durable at the last commit at {}", at(b.commit));
-      finding_.evidence.push_back(fmt::format("The restart trusts what was stored at {}, {}.", at(b.writer), why));
+      auto store = [&](StoreNo no) { return no == kNoStore ? std::nullopt : std::optional(seen({1, no}, 0)); };
+      finding_.evidence.push_back(TrustedTooSoon{b.kind == FindingKind::StaleRead, seen({1, b.writer}, 0),
+                                                 store(b.commit), store(b.commitBefore)});
       break;
     }
   }
@@ -245,122 +211,103 @@ class FindingBuilder {
            (q.mask & maskOf(index, ref->store)) != 0;
   }
 
-  // "Node.value, stored at (1),"
-  std::string subject(const StoreRef& ref, std::size_t place) const {
-    const std::string& type = finding_.places[place - 1].type;
-    return type.empty() ? fmt::format("what is stored at ({})", place)
-                        : fmt::format("{}, stored at ({}),", type, place);
+  SeenStore seen(const StoreRef& ref, PlaceNo place) const {
+    std::optional<LineBytes> under = ref.level == 1 ? std::nullopt : left(ref);
+    return seenStore(indexOf(ref), ref.store, ref.level, place, under ? &*under : nullptr);
+  }
+  // What the crash before left of the line that a restart stores to; none: it can't be told.
+  std::optional<LineBytes> left(const StoreRef& ref) const {
+    TrackedNo w = context_.baseline.tracked().find(indexOf(ref).lineNo(indexOf(ref).stores()[ref.store].line));
+    if (space().level != ref.level || w == TrackedBytes::kNone) return std::nullopt;
+    UncertainLine now = context_.explorer.line(cause_.space, w);
+    auto chosen = cause_.chosen.versions.find(w);
+    std::uint32_t parent = now.versions[chosen == cause_.chosen.versions.end() ? now.newest : chosen->second].parent;
+    UncertainLine before = context_.explorer.line(space().parent, w);
+    return parent < before.versions.size() ? std::optional(before.versions[parent].bytes) : std::nullopt;
   }
 
-  std::string verdict() const {
-    std::string fails = fmt::format("the restarted program {}", symptom_);
-    auto capital = [](std::string s) {
-      s[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(s[0])));
-      return s;
-    };
-    std::string lost = cause_.first ? subject(*cause_.first, first_) : std::string();
-    std::string kept = cause_.second     ? subject(*cause_.second, second_)
-                       : cause_.promised ? fmt::format("the operation that wrote it has ended at ({})", second_)
-                                         : std::string();
-    // "... while X survives" or "... though the operation has ended".
-    std::string whereas = cause_.second     ? fmt::format(" while {} survives", kept)
-                          : cause_.promised ? fmt::format(" though {}", kept)
-                                            : std::string();
-    switch (cause_.kind) {
-      case FindingKind::MissingFlush:
-        return capital(fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails));
-      case FindingKind::MissingFence:
-        return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
-                                   cause_.flush ? "flushed" : "a non-temporal store",
-                                   second_ != 0 ? fmt::format(" before ({})", second_) : std::string(), whereas,
-                                   fails));
-      case FindingKind::WrongOrder:
-        if (late())
-          return capital(
-              fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.", lost,
-                          second_, fails));
-        return capital(fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.",
-                                   lost, second_ != 0 ? fmt::format(", after ({})", second_) : std::string(), whereas,
-                                   fails));
-      case FindingKind::NotAtomic:
-        if (cause_.eitherWay)
-          return capital(
-              fmt::format("The stores at ({}) and ({}) belong together: a crash can keep either without the other, and "
-                          "then {}.",
-                          first_, second_, fails));
-        // What begins the update is no store: a change of a file's name or size.
-        if (first_ == 0 && second_ != 0)
-          return fmt::format(
-              "If the power fails before ({}), even with everything persisted that was stored by then, {}.", second_,
-              fails);
-        if (second_ != 0)
-          return fmt::format(
-              "The stores at ({}) and ({}) belong together: if the power fails between them, even with everything "
-              "persisted that was stored by then, {}.",
-              first_, second_, fails);
-        return fmt::format("If the power fails after ({}), even with everything persisted that was stored by then, {}.",
-                           std::max<std::size_t>(first_, 1), fails);
-      default:
-        return fmt::format("After a crash {}.", fails);
+  void claim() {
+    CrashCause c;
+    c.kind = cause_.kind;
+    c.firstIs = isLost() && (race_ || cause_.kind != FindingKind::NotAtomic) ? FirstStore::Lost
+                : !race_ && cause_.kind == FindingKind::NotAtomic            ? FirstStore::Begins
+                : !race_ && late()                                           ? FirstStore::Late
+                                                                             : FirstStore::Written;
+    if (cause_.first) c.first = seen(*cause_.first, first_);
+    if (cause_.second) c.second = seen(*cause_.second, second_);
+    if (cause_.promised) c.promised = PromisedEnd{*cause_.promised, second_};
+    if (cause_.flush && cause_.first) {
+      const Index& index = indexOf(*cause_.first);
+      const Event& e = index.trace()[*cause_.flush];
+      c.flush = SeenFlush{cause_.first->level, *cause_.flush, std::string(nameOf(kindOf(e))),
+                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), e.where)};
     }
+    if (read_) c.read = read(*read_);
+    c.tested = cause_.tested;
+    c.eitherWay = cause_.eitherWay;
+    c.exchange = cause_.exchange;
+    c.examined = cause_.examined;
+    finding_.claim = std::move(c);
   }
 
-  std::string raceVerdict() const {
-    std::string what = cause_.first ? subject(*cause_.first, first_) : std::string("what is stored");
-    what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
-    return fmt::format("{} may be lost or not when the power fails at ({}){}: the restarted program then {}.", what,
-                       crashPlaces_.empty() ? 0 : crashPlaces_.front(),
-                       readPlace_ != 0 ? fmt::format(", and the restart reads it at ({})", readPlace_) : std::string(),
-                       symptom_);
+  // What the restart saw there, and what it might have seen.
+  std::optional<SeenRead> read(std::size_t number) const {
+    RecoveryDetail detail = context_.explorer.detail(cause_.space, cause_.recovery);
+    if (number >= detail.observations.size()) return std::nullopt;
+    const Query& q = detail.observations[number].query;
+    if (q.kind != QueryKind::Bytes) return std::nullopt;
+    UncertainLine line = context_.explorer.line(cause_.space, q.subject);
+    auto chosen = cause_.chosen.versions.find(q.subject);
+    SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.subject), q.mask, crashOf(1),
+                            line.versions[chosen == cause_.chosen.versions.end() ? line.newest : chosen->second].bytes);
+    if (space().level > 1) out.bytes.after = readOf(line.versions[line.newest].bytes, q.mask);
+    out.place = readPlace_;
+    if (readPlace_ != 0 && !finding_.places[readPlace_ - 1].type.empty())
+      out.bytes.type = finding_.places[readPlace_ - 1].type;
+    for (const StoreRef& ref : context_.explorer.mayReadFrom(cause_.space, cause_.recovery, number)) {
+      PlaceNo place = ref == cause_.first ? first_ : ref == cause_.second ? second_ : 0;
+      out.sources.push_back(ref.store == kNoStore ? std::nullopt : std::optional(seen(ref, place)));
+    }
+    return out;
   }
 
   // What it said and what it should have said.
   void answers() {
     auto expected = context_.expected.at(cause_.space);
     if (!expected || expected->basis == ExpectedAnswer::Basis::None) return;
-    auto quoted = [](const Outcome& o) {
-      constexpr std::size_t kMost = 160;
-      std::string text = o.output.substr(0, kMost);
-      while (!text.empty() && text.back() == '\n') text.pop_back();
-      for (std::size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, " / ");
-      if (o.output.size() > kMost) text += " ...";
-      std::string end = o.ending == Ending::Exited && o.code != 0 ? fmt::format(" and exits with {}", o.code) : "";
-      if (std::string answers = textOf(o.history); !answers.empty())
-        end += fmt::format(" and answers {}{}", answers.substr(0, kMost), answers.size() > kMost ? " ..." : "");
-      return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
+    auto said = [](const Outcome& o) {
+      constexpr std::size_t kMost = 4096;
+      return Said{o.output.substr(0, kMost), o.output.size() > kMost || o.outputCut,
+                  o.ending == Ending::Exited ? o.code : 0, o.history};
     };
     bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
-    std::string name = expected->operation.empty() ? "the operation" : "\"" + expected->operation + "\"";
-    finding_.evidence.push_back(fmt::format(
-        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.",
-        quoted(run_.outcome),
-        operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
-        quoted(context_.explorer.outcome(expected->before)), operation ? "after " + name : "with all of it durable",
-        quoted(context_.explorer.outcome(expected->after))));
+    finding_.evidence.push_back(WrongAnswer{operation, expected->operation, said(run_.outcome),
+                                            said(context_.explorer.outcome(expected->before)),
+                                            said(context_.explorer.outcome(expected->after))});
     if (operation) finding_.operation = expected->operation;
   }
 
   void evidence() {
-    auto say = [&](std::string s) { finding_.evidence.push_back(std::move(s)); };
+    auto add = [&](Fact fact) { finding_.evidence.push_back(std::move(fact)); };
     if (isLost() && cause_.kind != FindingKind::NotAtomic) {
-      readValue();
-      say(fmt::format("With ({}) persisted as well, the restart does not {}.", first_,
-                      race_ ? "answer this way" : "fail this way"));
-      flushes();
+      oldValue();
+      add(FineIfPersisted{first_});
+      if (cause_.flush && cause_.kind == FindingKind::MissingFence)
+        add(FlushUnderWay{});
+      else if (cause_.flush)
+        add(FlushedLater{});
+      else if (cause_.kind == FindingKind::MissingFlush)
+        add(NeverFlushed{first_});
       rmwFences();
     }
     if (!race_ && cause_.tested && cause_.kind != FindingKind::NotAtomic) {
-      say(fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", second_));
-      if (late())
-        say(fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", first_, second_, second_));
+      add(FineWithout{second_});
+      if (late()) add(CanWait{first_, second_});
     }
-    if (!race_ && cause_.exchange)
-      say(fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would work.", second_,
-                      first_));
-    if (!race_ && cause_.eitherWay) say("Both of the two states were run, and both fail.");
-    if (!cause_.examined)
-      say("There were more failing states than are examined; the cause of these was not determined.");
-    if (cause_.read && cause_.kind != FindingKind::NotAtomic) sources();
+    if (!race_ && cause_.exchange) add(FineExchanged{first_, second_});
+    if (!race_ && cause_.eitherWay) add(BothFail{});
+    if (!cause_.examined) add(NotExamined{});
+    if (cause_.read && cause_.kind != FindingKind::NotAtomic && severalSources()) add(MaySeeSeveral{});
   }
 
   EventNo crashOf(unsigned level) const {
@@ -369,33 +316,13 @@ class FindingBuilder {
     return context_.explorer.space(s).at;
   }
 
-  // "The restart read 0 ...; the lost store had put 5 there."
-  void readValue() {
+  void oldValue() {
     const Index& index = indexOf(*cause_.first);
-    const Event& e = index.trace()[eventOf(*cause_.first)];
-    TrackedNo w = context_.baseline.tracked().find(lineOf(e.addr));
+    TrackedNo w = context_.baseline.tracked().find(index.lineNo(index.stores()[cause_.first->store].line));
     auto chosen = cause_.chosen.versions.find(w);
     if (chosen == cause_.chosen.versions.end() || !cause_.read) return;
-    const LineBytes bytes = context_.explorer.line(cause_.space, w).versions[chosen->second].bytes;
-    std::uint64_t old = 0;
-    std::memcpy(&old, bytes.data() + e.addr % BLACKOUT_LINE, bytesOf(e));
-    finding_.evidence.push_back(fmt::format("The restart read {} as {}; the lost store at ({}) had made it {}.",
-                                            bytesText(index.trace(), e.addr, bytesOf(e)), valueText(old), first_,
-                                            valueText(e.value)));
-  }
-
-  void flushes() {
-    if (!cause_.flush) {
-      if (cause_.kind == FindingKind::MissingFlush)
-        finding_.evidence.push_back(fmt::format("No flush of its line follows the store at ({}).", first_));
-      return;
-    }
-    std::string place = shortPlace(indexOf(*cause_.first).trace(), indexOf(*cause_.first).trace()[*cause_.flush].where);
-    std::string at = place.empty() ? std::string() : " at " + place;
-    if (cause_.kind == FindingKind::MissingFence)
-      finding_.evidence.push_back(fmt::format("Its line was flushed{}, but the flush was still under way.", at));
-    else
-      finding_.evidence.push_back(fmt::format("Its line is flushed{} only later.", at));
+    finding_.evidence.push_back(OldValueRead{readOf(
+        context_.explorer.line(cause_.space, w).versions[chosen->second].bytes, maskOf(index, cause_.first->store))});
   }
 
   // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on
@@ -407,56 +334,20 @@ class FindingBuilder {
     on.rmwFences = true;
     auto other = Index::build(index.trace(), on);
     if (other && other->stores()[cause_.first->store].guaranteedAt < crashOf(cause_.first->level))
-      finding_.evidence.emplace_back(
-          "Only under rmw-fences=off: on x86 a locked instruction completed the flush before the crash.");
+      finding_.evidence.push_back(LockedCompleted{});
   }
 
-  // Jaaru's aid: from which stores the load may read.
-  void sources() {
-    std::vector<StoreRef> from = context_.explorer.mayReadFrom(cause_.space, cause_.recovery, *cause_.read);
-    if (from.size() < 2) return;
-    std::vector<std::string> places;
-    for (const StoreRef& ref : from) {
-      std::string place = "what was there before";
-      if (ref.store != kNoStore) {
-        place = shortPlace(indexOf(ref).trace(), indexOf(ref).trace()[eventOf(ref)].where);
-        place = place.empty() ? "a store without debug information" : "the store at " + place;
+  // Jaaru's aid is worth a sentence only if the stores that the load may read from are at different lines of the
+  // source.
+  bool severalSources() const {
+    const auto& cause = std::get<CrashCause>(finding_.claim);
+    std::set<std::tuple<bool, std::string, std::uint32_t>> lines;
+    if (cause.read)
+      for (const auto& store : cause.read->sources) {
+        bool known = store && !store->at.file.empty();
+        lines.emplace(store.has_value(), known ? store->at.file : std::string(), known ? store->at.line : 0);
       }
-      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
-    }
-    if (places.size() < 2) return;
-    std::string text;
-    constexpr std::size_t kShown = 6;
-    for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i)
-      text += (i == 0 ? "" : i + 1 == places.size() ? " or " : ", ") + places[i];
-    if (places.size() > kShown) text += fmt::format(" or {} more", places.size() - kShown);
-    finding_.evidence.push_back(fmt::format(
-        "The read{} may see {}.", readPlace_ != 0 ? fmt::format(" at ({})", readPlace_) : std::string(), text));
-  }
-
-  std::string crashText() const {
-    std::string text;
-    for (std::size_t i = 0; i < crashPlaces_.size(); ++i) {
-      auto level = static_cast<unsigned>(i + 1);
-      text += i == 0 ? "the power fails" : "; then it fails in the restart";
-      text += crashPlaces_[i] != 0 ? fmt::format(" after ({})", crashPlaces_[i]) : " at the beginning";
-      text += fmt::format(" (event {})", crashOf(level));
-      std::vector<StoreRef> lost;
-      for (const StoreRef& ref : cause_.lost)
-        if (ref.level == level) lost.push_back(ref);
-      if (lost.empty())
-        text += " with everything persisted";
-      else if (lost.size() == 1)
-        text += fmt::format(" with everything persisted but {}", storeText(lost.front()));
-      else
-        text += fmt::format(" with everything persisted but {} stores, the first of them {}", lost.size(),
-                            storeText(lost.front()));
-    }
-    return text;
-  }
-  std::string storeText(const StoreRef& ref) const {
-    const Event& e = indexOf(ref).trace()[eventOf(ref)];
-    return bytesText(indexOf(ref).trace(), e.addr, bytesOf(e));
+    return lines.size() > 1;
   }
 
   const ShowContext& context_;
@@ -466,19 +357,15 @@ class FindingBuilder {
   std::unique_ptr<Trace> runTrace_;
   std::vector<Frame> failedAt_;
   bool race_ = false;
-  std::string symptom_;
   Finding finding_;
   std::optional<std::size_t> read_;  // the observation that is a place of the finding
   // Numbers of places; 0: there is none.
-  std::size_t first_ = 0;
-  std::size_t second_ = 0;
-  std::size_t readPlace_ = 0;
-  std::vector<std::size_t> crashPlaces_;  // by level
+  PlaceNo first_ = 0;
+  PlaceNo second_ = 0;
+  PlaceNo readPlace_ = 0;
+  PlaceNo failPlace_ = 0;
+  std::vector<SeenCrash> crashes_;  // by level
 };
-
-}  // namespace
-
-namespace {
 
 Result<ShownFinding> tell(const ShowContext& context, const Cause& cause, bool race) {
   auto indexes = context.traces.of(cause.space);
@@ -488,25 +375,29 @@ Result<ShownFinding> tell(const ShowContext& context, const Cause& cause, bool r
 
 }  // namespace
 
+SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, EventNo crash, const LineBytes& seen) {
+  auto from = static_cast<unsigned>(std::countr_zero(mask));
+  auto to = 64 - static_cast<unsigned>(std::countl_zero(mask));
+  return {names.range(addressOf(line) + from, to - from, crash), readOf(seen, mask), 0, {}};
+}
+
 Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) { return tell(context, cause, false); }
 
 Result<ShownFinding> showRace(const ShowContext& context, const Cause& cause) { return tell(context, cause, true); }
 
 ShownFinding showProgramBug(const IntactRestart& intact, const Index& recording, const OracleRules& rules) {
   std::vector<Frame> stack = ownFrames(intact.endedAt);
-  std::string symptom = judge(intact.result.outcome, rules).symptom + inFrame(stack);
   ShownFinding shown;
-  shown.finding = makeFinding(
-      FindingKind::ProgramBug,
-      fmt::format("Started again on what it left when it ended, with nothing lost, the program {}.", symptom));
+  shown.finding = makeFinding(FindingKind::ProgramBug);
+  shown.finding.shownBy =
+      ShownBy{judge(intact.result.outcome, rules).symptom, 0, {}, 0, 0, tellingLines(intact.result.outcome.output)};
   if (!stack.empty()) {
     NumberedPlace place;
     place.label = "the restart fails here";
     place.stack = std::move(stack);
     shown.finding.places.push_back(std::move(place));
+    shown.finding.shownBy->failsAt = 1;
   }
-  shown.finding.shownBy = ShownBy{symptom, "none: the program had ended, and everything it had stored was persisted", 0,
-                                  0, tellingLines(intact.result.outcome.output)};
   shown.state = {intact.level};
   shown.finding.crashState = shown.state;
   shown.indexes = {&recording};

@@ -1,11 +1,11 @@
-// From a cause to a finding that a person understands: the state is run once more, alone and traced, so that what
-// the recovery read and where it failed have places; then verdict, places and evidence are put into words.
+// From a cause to a finding: the state is run once more, alone and traced, so that what the recovery read and where it
+// failed have places; then what the cause knows is put down as data. Words are made of it by report/sentences.h.
 #pragma once
 
+#include "binary/stacks.h"
 #include "judge/bad_reads.h"
 #include "judge/cause_naming.h"
 #include "judge/intact.h"
-#include "binary/stacks.h"
 
 namespace blackout {
 
@@ -27,6 +27,9 @@ struct ShowContext {
   BadReads& bad;
   Stacks& stacks;
 };
+
+// A restart's read of the bytes of `mask` in a line, which holds `seen` then. `crash`: the first one, in the recording.
+SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, EventNo crash, const LineBytes& seen);
 
 Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause);
 

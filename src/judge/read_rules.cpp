@@ -1,13 +1,10 @@
 #include "judge/read_rules.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "detect/by_site.h"
-#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -113,54 +110,46 @@ class ReadRules {
     out.indexes = {&index_};
     out.outcome = run.outcome;
     Finding& f = out.finding;
-    f = makeFinding(b.kind, {});
+    f = makeFinding(b.kind);
     auto place = [&](std::string label, EventNo n, bool incidental = false) {
       f.places.push_back(placeOfEvent(trace_, std::move(label), n));
       f.places.back().incidental = incidental;
-      return f.places.size();
+      return static_cast<PlaceNo>(f.places.size());
     };
-    std::size_t written = 0, commit = 0, before = 0, crash = 0, read = 0;
-    if (b.allocated) written = place("allocated or discarded here", *b.allocated);
-    if (b.writer != kNoStore) written = place("written here", index_.stores()[b.writer].event);
-    if (b.commit != kNoStore) commit = place("committed last here", index_.stores()[b.commit].event);
-    if (b.commitBefore != kNoStore)
-      before = place("the commit before that", index_.stores()[b.commitBefore].event, b.kind != FindingKind::StaleRead);
-    if (auto last = lastPlaceBefore(trace_, explorer_.space(b.space).at))
-      crash = place("the power fails after this", *last, true);
+    auto store = [&](StoreNo s, std::string label, bool incidental = false) -> std::optional<SeenStore> {
+      if (s == kNoStore) return std::nullopt;
+      return seenStore(index_, s, 1, place(std::move(label), index_.stores()[s].event, incidental));
+    };
+    BadReadClaim claim;
+    claim.allocated = b.allocated;
+    if (b.allocated) claim.allocatedAt = place("allocated or discarded here", *b.allocated);
+    claim.writer = store(b.writer, "written here");
+    claim.commit = store(b.commit, "committed last here");
+    claim.commitBefore = store(b.commitBefore, "the commit before that", b.kind != FindingKind::StaleRead);
+    EventNo at = explorer_.space(b.space).at;
+    PlaceNo crash = 0;
+    if (auto last = lastPlaceBefore(trace_, at)) crash = place("the power fails after this", *last, true);
+    const Query& q = detail.observations[b.read].query;
+    auto chosen = detail.example.versions.find(q.subject);
+    claim.read = seenRead(ByteNames(index_), context_.baseline.tracked().line(q.subject), q.mask, at,
+                          chosen != detail.example.versions.end()
+                              ? explorer_.line(b.space, q.subject).versions[chosen->second].bytes
+                              : context_.baseline.least(explorer_.space(b.space).pointNo, q.subject));
     if (b.read < run.queries.size() && run.queries[b.read].where != 0 && !run.tracePath.empty())
       if (auto trace = Trace::open(run.tracePath)) {
         NumberedPlace p = placeOf(*trace, "the restart reads it here", run.queries[b.read].where);
         p.stack = context_.stacks.at(*trace, p.where);
         p.where = 0;
+        if (!p.type.empty()) claim.read.bytes.type = p.type;
         f.places.push_back(std::move(p));
-        read = f.places.size();
+        claim.read.place = static_cast<PlaceNo>(f.places.size());
       }
-    f.verdict = verdict(b, written, commit, before, read);
-    if (crash != 0)
-      f.evidence.push_back(fmt::format(
-          "This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", crash,
-          explorer_.space(b.space).at, counted(group.points.size(), "point"), counted(group.states, "crash state")));
-    if (b.inferred()) f.evidence.push_back(fmt::format("The restart trusts it because of that: {}.", b.because));
-    if (b.allocated) f.evidence.emplace_back("With other bytes in that place the restart says something else.");
+    f.claim = std::move(claim);
+    if (crash != 0) f.evidence.push_back(ReadAfterCrash{crash, at, group.points.size(), group.states});
+    if (b.inferred()) f.evidence.push_back(InferredCommit{b.because});
+    if (b.allocated) f.evidence.push_back(OtherBytesMatter{});
     f.crashState = out.state;
     return out;
-  }
-
-  static std::string verdict(const BadRead& b, std::size_t written, std::size_t commit, std::size_t before,
-                             std::size_t read) {
-    std::string reads = read != 0 ? fmt::format("The restart reads at ({})", read) : std::string("The restart reads");
-    if (b.kind == FindingKind::UninitializedRead)
-      return fmt::format("{} memory that was allocated or discarded at ({}) and that nothing had written since.", reads,
-                         written);
-    if (b.kind == FindingKind::StaleRead)
-      return fmt::format(
-          "{} what was written at ({}), before the last two commits ({}) and ({}): it belongs to an older version.",
-          reads, written, before, commit);
-    if (commit == 0)
-      return fmt::format("{} what was written at ({}), though nothing had been committed by then.", reads, written);
-    return fmt::format(
-        "{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).", reads,
-        written, commit);
   }
 
   static constexpr unsigned kTries = 8;  // crash states in which other bytes are tried

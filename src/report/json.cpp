@@ -7,6 +7,7 @@
 
 #include "findings/ending.h"
 #include "report/caveats.h"
+#include "report/sentences.h"
 
 namespace blackout {
 
@@ -67,13 +68,216 @@ Json crashJson(const CrashState& state) {
   return levels;
 }
 
-Json shownByJson(const ShownBy& s) {
+Json placeNoJson(PlaceNo place) { return place != 0 ? Json(place) : Json(nullptr); }
+
+template <class T>
+Json orNull(const std::optional<T>& value, Json (*json)(const T&)) {
+  return value ? json(*value) : Json(nullptr);
+}
+
+std::string hexOf(std::string_view bytes) {
+  std::string hex;
+  for (char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
+}
+
+Json valueJson(const ByteValue& value) {
+  if (value.empty()) return nullptr;
+  std::string_view bytes(reinterpret_cast<const char*>(value.data()), value.size());
+  return Json{{"bytes", hexOf(bytes)}, {"text", valueText(value)}};
+}
+
+// Where the bytes are and what they are called.
+Json bytesJson(const std::string& file, std::uint64_t offset, std::uint64_t size, const std::string& type) {
+  FieldName name = fieldName(type);
+  return Json{{"file", file},
+              {"offset", offset},
+              {"size", size},
+              {"type", type},
+              {"struct", name.structName.empty() ? Json(nullptr) : Json(name.structName)},
+              {"field", name.field.empty() ? Json(nullptr) : Json(name.field)},
+              {"array_element", name.element}};
+}
+Json bytesJson(const NamedBytes& b) { return bytesJson(b.file, b.offset, b.size, b.type); }
+
+Json lineJson(const Frame& f) { return f.file.empty() ? Json(nullptr) : frameJson(f); }
+
+Json storeJson(const SeenStore& s) {
+  return Json{{"level", s.level},
+              {"event", s.event},
+              {"bytes", bytesJson(s.bytes)},
+              {"before", valueJson(s.bytes.before)},
+              {"after", valueJson(s.bytes.after)},
+              {"at", lineJson(s.at)},
+              {"place", placeNoJson(s.place)}};
+}
+
+Json flushJson(const SeenFlush& f) {
+  return Json{{"level", f.level},
+              {"event", f.event},
+              {"access", f.access},
+              {"bytes", f.bytes.size != 0 ? bytesJson(f.bytes) : Json(nullptr)},
+              {"at", lineJson(f.at)}};
+}
+
+Json readJson(const SeenRead& r) {
+  Json j{{"bytes", bytesJson(r.bytes)},
+         {"value", valueJson(r.value)},
+         {"if_persisted", valueJson(r.bytes.after)},
+         {"place", placeNoJson(r.place)},
+         {"sources", Json::array()}};
+  for (const std::optional<SeenStore>& store : r.sources) j["sources"].push_back(orNull(store, storeJson));
+  return j;
+}
+
+Json promisedJson(const PromisedEnd& p) { return Json{{"event", p.event}, {"place", placeNoJson(p.place)}}; }
+
+Json crashesJson(const std::vector<SeenCrash>& crashes) {
+  Json list = Json::array();
+  for (const SeenCrash& c : crashes) {
+    Json j{{"level", c.level}, {"event", c.event}, {"after", placeNoJson(c.after)}, {"lost", Json::array()}};
+    for (const SeenStore& store : c.lost) j["lost"].push_back(storeJson(store));
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json shownByJson(const Finding& f, const ShownBy& s) {
   Json j;
-  j["symptom"] = s.symptom;
-  j["crash"] = s.crash;
+  j["symptom"] = symptomOf(f, s);
+  j["crash"] = crashText(s);
+  j["oracle"] = s.symptom;
+  j["fails_at"] = placeNoJson(s.failsAt);
+  j["crashes"] = crashesJson(s.crashes);
   j["states"] = s.states;
   j["points"] = s.points;
   j["output"] = s.output;
+  return j;
+}
+
+// Arguments and results of an operation. Numbers are text: many readers keep them as doubles.
+Json operandsJson(const Values& values) {
+  Json list = Json::array();
+  for (const Value& v : values) switch (v.kind) {
+      case ValueKind::Unsigned:
+        list.push_back(Json{{"kind", "unsigned"}, {"value", std::to_string(v.number)}});
+        break;
+      case ValueKind::Signed:
+        list.push_back(Json{{"kind", "signed"}, {"value", std::to_string(static_cast<std::int64_t>(v.number))}});
+        break;
+      case ValueKind::Bytes:
+        list.push_back(Json{{"kind", "bytes"}, {"value", hexOf(v.bytes)}});
+        break;
+      case ValueKind::Text:
+        list.push_back(Json{{"kind", "text"}, {"value", v.bytes}});
+        break;
+    }
+  return list;
+}
+
+Json saidJson(const Said& s) {
+  Json j{{"output", s.output}, {"cut", s.cut}, {"exit_code", s.exitCode}, {"history", Json::array()}};
+  for (const HistoryOperation& o : s.history)
+    j["history"].push_back(Json{{"thread", o.thread},
+                                {"name", o.name},
+                                {"arguments", operandsJson(o.arguments)},
+                                {"results", operandsJson(o.results)},
+                                {"began", o.began},
+                                {"ended", o.finished() ? Json(o.ended) : Json(nullptr)}});
+  return j;
+}
+
+// The members of a claim or a fact, without its name.
+struct Members {
+  Json operator()(const PlainClaim&) const { return Json::object(); }
+  Json operator()(const CrashCause& c) const {
+    Json j;
+    j["cause"] = nameOf(c.kind);
+    j["first_is"] = c.first ? Json(nameOf(c.firstIs)) : Json(nullptr);
+    j["first"] = orNull(c.first, storeJson);
+    j["second"] = orNull(c.second, storeJson);
+    j["promised"] = orNull(c.promised, promisedJson);
+    j["flush"] = orNull(c.flush, flushJson);
+    j["read"] = orNull(c.read, readJson);
+    j["tested"] = c.tested;
+    j["either_way"] = c.eitherWay;
+    j["exchange"] = c.exchange;
+    j["examined"] = c.examined;
+    return j;
+  }
+  Json operator()(const BadReadClaim& c) const {
+    return Json{{"writer", orNull(c.writer, storeJson)},
+                {"allocated", c.allocated ? Json(*c.allocated) : Json(nullptr)},
+                {"allocated_at", placeNoJson(c.allocatedAt)},
+                {"commit", orNull(c.commit, storeJson)},
+                {"commit_before", orNull(c.commitBefore, storeJson)},
+                {"read", readJson(c.read)}};
+  }
+  Json operator()(const NotDurable& c) const {
+    return Json{{"when", nameOf(c.when)},
+                {"store", storeJson(c.store)},
+                {"bytes", c.bytes},
+                {"non_temporal", c.nonTemporal},
+                {"flushed", c.flushed}};
+  }
+  Json operator()(const Replaced& c) const { return Json{{"store", storeJson(c.store)}, {"by", storeJson(c.by)}}; }
+  Json operator()(const StoredPastTheEnd& c) const { return Json{{"bytes", c.bytes}}; }
+  Json operator()(const LoggedBefore& c) const { return Json{{"bytes", c.bytes}}; }
+  Json operator()(const LoggedInVain& c) const { return Json{{"transactions", c.transactions}, {"always", c.always}}; }
+
+  Json operator()(const OldValueRead& e) const { return Json{{"value", valueJson(e.value)}}; }
+  Json operator()(const FineIfPersisted& e) const { return Json{{"store", placeNoJson(e.store)}}; }
+  Json operator()(const NeverFlushed& e) const { return Json{{"store", placeNoJson(e.store)}}; }
+  Json operator()(const FlushUnderWay&) const { return Json::object(); }
+  Json operator()(const FlushedLater&) const { return Json::object(); }
+  Json operator()(const LockedCompleted&) const { return Json::object(); }
+  Json operator()(const FineWithout& e) const { return Json{{"store", placeNoJson(e.store)}}; }
+  Json operator()(const CanWait& e) const {
+    return Json{{"first", placeNoJson(e.first)}, {"second", placeNoJson(e.second)}};
+  }
+  Json operator()(const FineExchanged& e) const {
+    return Json{{"first", placeNoJson(e.first)}, {"second", placeNoJson(e.second)}};
+  }
+  Json operator()(const BothFail&) const { return Json::object(); }
+  Json operator()(const NotExamined&) const { return Json::object(); }
+  Json operator()(const MaySeeSeveral&) const { return Json::object(); }
+  Json operator()(const WrongAnswer& e) const {
+    return Json{{"basis", e.operation ? "operation" : "stretch"},
+                {"operation", e.name.empty() ? Json(nullptr) : Json(e.name)},
+                {"said", saidJson(e.said)},
+                {"before", saidJson(e.before)},
+                {"after", saidJson(e.after)}};
+  }
+  Json operator()(const TrustedTooSoon& e) const {
+    return Json{{"stale", e.stale},
+                {"writer", storeJson(e.writer)},
+                {"commit", orNull(e.commit, storeJson)},
+                {"commit_before", orNull(e.commitBefore, storeJson)}};
+  }
+  Json operator()(const NotRepeated& e) const {
+    return Json{{"symptom", e.symptom.empty() ? Json(nullptr) : Json(e.symptom)}};
+  }
+  Json operator()(const OtherSymptom& e) const {
+    return Json{{"symptom", e.symptom}, {"at", e.at == Frame() ? Json(nullptr) : frameJson(e.at)}};
+  }
+  Json operator()(const ReadAfterCrash& e) const {
+    return Json{{"place", placeNoJson(e.place)}, {"event", e.event}, {"points", e.points}, {"states", e.states}};
+  }
+  Json operator()(const InferredCommit& e) const { return Json{{"because", e.because}}; }
+  Json operator()(const OtherBytesMatter&) const { return Json::object(); }
+  Json operator()(const NeverDurable&) const { return Json::object(); }
+  Json operator()(const DurableTooLate& e) const { return Json{{"event", e.event}}; }
+  Json operator()(const DurableWithRmwFences&) const { return Json::object(); }
+  Json operator()(const TransactionDidWork&) const { return Json::object(); }
+  Json operator()(const MayBeRolledBack&) const { return Json::object(); }
+  Json operator()(const OtherCallersWrite&) const { return Json::object(); }
+};
+
+template <class... T>
+Json namedJson(const std::variant<T...>& value) {
+  Json j;
+  j["is"] = std::visit([](const auto& v) { return v.kName; }, value);
+  j.update(std::visit(Members(), value));
   return j;
 }
 
@@ -104,7 +308,7 @@ Json findingJson(const Finding& f) {
   j["severity"] = nameOf(f.severity);
   j["class"] = f.bugClass == BugClass::None ? Json(nullptr) : Json(nameOf(f.bugClass));
   j["title"] = row.title;
-  j["verdict"] = f.verdict;
+  j["verdict"] = verdictOf(f);
   j["meaning"] = row.meaning;
   j["hint"] = row.hint;
   j["places"] = Json::array();
@@ -112,18 +316,14 @@ Json findingJson(const Finding& f) {
   j["times"] = f.counts.times;
   j["executions"] = f.counts.of;
   j["cost"] = f.cost ? Json{{"amount", f.cost->amount}, {"of", f.cost->of}, {"unit", f.cost->unit}} : Json(nullptr);
-  j["evidence"] = f.evidence;
+  j["evidence"] = evidenceOf(f);
+  j["claim"] = namedJson(f.claim);
+  j["facts"] = Json::array();
+  for (const Fact& fact : f.evidence) j["facts"].push_back(namedJson(fact));
   j["bytes"] = Json::array();
-  for (const AffectedBytes& b : f.examples) {
-    Json bytes;
-    bytes["file"] = b.file;
-    bytes["offset"] = b.offset;
-    bytes["size"] = b.size;
-    bytes["type"] = b.type;
-    j["bytes"].push_back(std::move(bytes));
-  }
-  j["operation"] = f.operation.empty() ? Json(nullptr) : Json(f.operation);
-  j["shown_by"] = f.shownBy ? shownByJson(*f.shownBy) : Json(nullptr);
+  for (const AffectedBytes& b : f.examples) j["bytes"].push_back(bytesJson(b.file, b.offset, b.size, b.type));
+  j["operation"] = f.operation.empty() ? Json(nullptr) : Json{{"name", f.operation}};
+  j["shown_by"] = f.shownBy ? shownByJson(f, *f.shownBy) : Json(nullptr);
   j["crash_state"] = f.crashState ? crashJson(*f.crashState) : Json(nullptr);
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
   return j;

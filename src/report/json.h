@@ -1,5 +1,5 @@
-// The report for programs: JSON of a versioned schema (docs/report-json.md), the same byte for byte
-// for the same run.
+// The report for programs: JSON of a versioned schema (docs/report-json.md, docs/report.schema.json), the same byte for
+// byte for the same run.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace blackout {
 
 // Raised when a key changes its meaning or goes; new keys may come without.
-constexpr int kReportSchema = 1;
+constexpr int kReportSchema = 2;
 
 // Ends with a newline. `failOn` decides the exit code that the report states.
 std::string renderJson(const Report& report, FailOn failOn);

@@ -11,6 +11,7 @@
 #include "report/caveats.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
+#include "report/sentences.h"
 
 namespace blackout {
 
@@ -38,7 +39,7 @@ std::string suppressionText(const SuppressionUse& s) {
   return fmt::format("The suppression {}:{} ({})", s.file, s.line, s.text);
 }
 
-std::string crashText(const CrashState& state) {
+std::string stateText(const CrashState& state) {
   std::string text;
   for (const CrashLevel& level : state) {
     std::string_view rest = level.unnamed == UnnamedLines::Newest ? "newest" : "least";
@@ -153,7 +154,7 @@ class TextReport {
                      f.bugClass == BugClass::Race       ? " (cross-failure race)"
                      : f.bugClass == BugClass::Semantic ? " (cross-failure semantic bug)"
                                                         : ""));
-    line("  " + escapeText(f.verdict));
+    line("  " + escapeText(verdictOf(f)));
     // What a kind means is said once, at its first finding.
     if (explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
     line("");
@@ -214,14 +215,14 @@ class TextReport {
       detail("bytes:    ", text);
     }
     if (f.shownBy) {
-      detail("crash:    ", escapeText(f.shownBy->crash));
+      detail("crash:    ", escapeText(crashText(*f.shownBy)));
       if (f.shownBy->states != 0)
         detail("states:   ", fmt::format("{} at {} show{} it", counted(f.shownBy->states, "crash state"),
                                          counted(f.shownBy->points, "point"), f.shownBy->states == 1 ? "s" : ""));
     } else if (f.crashState) {
-      detail("crash:    ", crashText(*f.crashState));
+      detail("crash:    ", stateText(*f.crashState));
     }
-    for (const std::string& e : f.evidence) detail("evidence: ", escapeText(e));
+    for (const std::string& e : evidenceOf(f)) detail("evidence: ", escapeText(e));
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));

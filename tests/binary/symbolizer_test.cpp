@@ -2,14 +2,13 @@
 
 #include "binary/symbolizer.h"
 
-#include "report/places.h"
-
 #include <gtest/gtest.h>
 #include <link.h>
 
 #include <array>
 #include <filesystem>
 
+#include "report/places.h"
 #include "sample_trace.h"
 
 namespace blackout {
@@ -119,7 +118,7 @@ TEST(Symbolizer, MergedSourcesAreKept) {
   auto trace = Trace::fromBytes(test::asBytes(bytes));
   ASSERT_TRUE(trace);
   Report r;
-  r.findings = {makeFinding(FindingKind::NeverPersisted, "v")};
+  r.findings = {makeFinding(FindingKind::NeverPersisted)};
   r.findings[0].places = {placeOf(*trace, "written here", 1)};
   resolvePlaces(r, *trace);
   ASSERT_EQ(r.findings[0].places[0].alsoFrom.size(), 1U);

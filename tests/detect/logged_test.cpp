@@ -63,7 +63,7 @@ TEST(LoggedTwice, TheSameRangeAgain) {
   Finding f = p.found("logged-twice")[0];
   EXPECT_EQ(f.severity, Severity::Performance);
   EXPECT_EQ(f.bugClass, BugClass::Performance);
-  EXPECT_EQ(f.verdict, "64 bytes were added to a transaction that had logged them already.");
+  EXPECT_EQ(f.claim, Claim(LoggedBefore{64}));
   ASSERT_EQ(f.places.size(), 2U);
   EXPECT_EQ(f.places[0].label, "added again here");
   EXPECT_EQ(f.places[0].siteId, 2U);
@@ -194,12 +194,11 @@ TEST(LoggedUnused, ARangeThatIsNotWritten) {
   expectFound(p, "logged-unused", {1, 1});
   expectCost(p, "logged-unused", {128, 192, "logged byte"});
   Finding f = p.found("logged-unused")[0];
-  EXPECT_EQ(f.verdict, "In its only transaction nothing was stored to the range that is added here.");
+  EXPECT_EQ(f.claim, Claim(LoggedInVain{1, true}));
   ASSERT_EQ(f.places.size(), 2U);
   EXPECT_EQ(f.places[0].siteId, 2U);
   EXPECT_EQ(f.places[1].siteId, 9U);
-  ASSERT_EQ(f.evidence.size(), 1U);
-  EXPECT_NE(f.evidence[0].find("had not been rolled back"), std::string::npos);
+  EXPECT_EQ(f.evidence, (std::vector<Fact>{TransactionDidWork{}}));
 }
 
 TEST(LoggedUnused, NotOneOfWhichAPartIsWritten) {
@@ -274,8 +273,7 @@ TEST(LoggedUnused, OfAPlaceThatIsSeldomWritten) {
     return p;
   };
   expectFound(*with(2), "logged-unused", {3, 5});
-  EXPECT_EQ(with(2)->found("logged-unused")[0].verdict,
-            "In 3 transactions nothing was stored to the range that is added here, and in fewer something was.");
+  EXPECT_EQ(with(2)->found("logged-unused")[0].claim, Claim(LoggedInVain{3, false}));
   expectNothing(*with(3), "logged-unused");
 }
 
@@ -327,12 +325,12 @@ TEST(LoggedUnused, IsJudgedByCallers) {
   expectFound(p, "logged-unused", {4, 6});
   expectCost(p, "logged-unused", {64, 80, "logged byte"});
   Finding f = p.found("logged-unused")[0];
-  EXPECT_EQ(f.verdict, "In none of its 2 transactions was anything stored to the range that is added here.");
+  EXPECT_EQ(f.claim, Claim(LoggedInVain{2, true}));
   ASSERT_EQ(f.places.size(), 3U);
   EXPECT_EQ(f.places[0].where, reads);
   EXPECT_EQ(f.places[1].where, alsoReads);
   EXPECT_TRUE(f.places[1].incidental);
-  EXPECT_EQ(f.evidence.size(), 2U);
+  EXPECT_EQ(f.evidence, (std::vector<Fact>{TransactionDidWork{}, OtherCallersWrite{}}));
 }
 
 TEST(LoggedUnused, ACallerWhoseTransactionDidNothingIsNotJudged) {
@@ -364,8 +362,8 @@ TEST(LoggedUnused, SaysInHowManyTransactions) {
   expectFound(p, "logged-unused", {6, 6});
   expectCost(p, "logged-unused", {48, 48, "logged byte"});
   Finding f = p.found("logged-unused")[0];
-  EXPECT_EQ(f.verdict, "In none of its 3 transactions was anything stored to the range that is added here.");
-  EXPECT_NE(f.evidence.at(0).find("rolled back early"), std::string::npos);
+  EXPECT_EQ(f.claim, Claim(LoggedInVain{3, true}));
+  EXPECT_EQ(f.evidence.at(0), Fact(MayBeRolledBack{}));
 }
 
 TEST(LoggedUnused, NotOfATransactionWithoutAnEnd) {

@@ -6,6 +6,8 @@ namespace {
 
 constexpr std::string_view kDetector = "never-persisted";
 
+NotDurable claimOf(const Finding& f) { return std::get<NotDurable>(f.claim); }
+
 TEST(NeverPersisted, AtExit) {
   JudgedProgram p;
   StackId w = p.place(7, SiteKind::Store, "List.head");
@@ -13,7 +15,9 @@ TEST(NeverPersisted, AtExit) {
   expectFound(p, kDetector, {1, 1});
   Finding f = p.found(kDetector)[0];
   EXPECT_EQ(f.severity, Severity::Suspected);
-  EXPECT_EQ(f.verdict, "List.head was not durable when the program ended: its line was not flushed after the store.");
+  EXPECT_EQ(claimOf(f).when, NotDurable::When::ProgramEnded);
+  EXPECT_EQ(claimOf(f).store.bytes.type, "List.head");
+  EXPECT_FALSE(claimOf(f).flushed);
   ASSERT_EQ(f.places.size(), 2U);
   EXPECT_EQ(f.places[0].where, w);
   EXPECT_EQ(f.places[0].siteId, 7U);
@@ -29,9 +33,7 @@ TEST(NeverPersisted, FlushedButNotFenced) {
   p.flushAt(flush, 0);
   expectFound(p, kDetector, {1, 1});
   Finding f = p.found(kDetector)[0];
-  EXPECT_EQ(f.verdict,
-            "A store of 8 bytes was not durable when the program ended: its line was flushed, but no fence of the "
-            "flushing thread completed the flush.");
+  EXPECT_TRUE(claimOf(f).flushed);
   ASSERT_EQ(f.places.size(), 3U);
   EXPECT_EQ(f.places[1].siteId, 8U);
 }
@@ -41,7 +43,7 @@ TEST(NeverPersisted, NonTemporalWithoutAFence) {
   p.nt(1, 0, 1);
   p.clflush(1, 0);  // does not complete it
   expectFound(p, kDetector, {1, 1});
-  EXPECT_NE(p.found(kDetector)[0].verdict.find("non-temporal"), std::string::npos);
+  EXPECT_TRUE(claimOf(p.found(kDetector)[0]).nonTemporal);
 }
 
 TEST(NeverPersisted, NotWhatWasPersisted) {
@@ -133,7 +135,7 @@ TEST(NeverPersisted, AWideStoreCountsOnce) {
   p.writer.store(EventKind::Store, 1, p.at(0), std::string(200, 'x'), p.place(1, SiteKind::Copy));
   expectFound(p, kDetector, {1, 1});
   EXPECT_EQ(p.found(kDetector)[0].examples, (std::vector<AffectedBytes>{{"/pool", 0, 200, ""}}));
-  EXPECT_EQ(p.found(kDetector)[0].verdict.substr(0, 20), "A store of 200 bytes");
+  EXPECT_EQ(claimOf(p.found(kDetector)[0]).bytes, 200U);
 }
 
 TEST(NeverPersisted, UnknownPlacesAreGroupedByKind) {
@@ -151,17 +153,23 @@ TEST(NeverPersisted, UnknownPlacesAreGroupedByKind) {
 TEST(NeverPersisted, AtTheEndOfItsOperation) {
   JudgedProgram p;
   p.opBegin(1, "put");
-  p.storeAt(p.place(1), 0);
+  EventNo stored = p.storeAt(p.place(1), 0);
   p.opEnd(1);
   p.persist(0);  // too late
   expectFound(p, kDetector, {1, 1});
   Finding f = p.found(kDetector)[0];
   EXPECT_EQ(f.operation, "put");
-  EXPECT_EQ(
-      f.verdict,
-      "A store of 8 bytes was not durable when the operation put ended: its line was not flushed after the store.");
+  NotDurable claim = claimOf(f);
+  EXPECT_EQ(claim.when, NotDurable::When::OperationEnded);
+  EXPECT_EQ(claim.bytes, 8U);
+  EXPECT_FALSE(claim.flushed || claim.nonTemporal);
+  EXPECT_EQ(claim.store.event, stored);
+  EXPECT_EQ(claim.store.place, 1U);
+  EXPECT_EQ(integerOf(claim.store.bytes.before), 0U);
+  EXPECT_EQ(integerOf(claim.store.bytes.after), 1U);
   EXPECT_EQ(f.places[1].label, "the operation ends here");
-  EXPECT_EQ(f.evidence, (std::vector<std::string>{"It was made durable afterwards, too late for a crash in between."}));
+  ASSERT_EQ(f.evidence.size(), 1U);
+  EXPECT_EQ(kindOf(p.trace()[std::get<DurableTooLate>(f.evidence[0]).event]), EventKind::Sfence);
 }
 
 TEST(NeverPersisted, JudgedOnce) {
@@ -170,7 +178,7 @@ TEST(NeverPersisted, JudgedOnce) {
   p.storeAt(p.place(1), 0);
   p.opEnd(1);
   expectFound(p, kDetector, {1, 1});  // not at exit again
-  EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<std::string>{"It was never made durable afterwards."}));
+  EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<Fact>{NeverDurable{}}));
 }
 
 TEST(NeverPersisted, NotWhatTheOperationPersisted) {
@@ -340,8 +348,7 @@ TEST(NeverPersisted, SaysThatItDependsOnRmwFences) {
   expectNothing(p, kDetector);
   auto findings = p.found(kDetector, "rmw-fences=off");
   ASSERT_EQ(findings.size(), 1U);
-  ASSERT_EQ(findings[0].evidence.size(), 1U);
-  EXPECT_NE(findings[0].evidence[0].find("rmw-fences=off"), std::string::npos);
+  EXPECT_EQ(findings[0].evidence, (std::vector<Fact>{DurableWithRmwFences{}}));
 }
 
 TEST(NeverPersisted, SilentWhenBlind) {

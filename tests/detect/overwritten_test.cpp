@@ -18,6 +18,11 @@ TEST(Overwritten, BeforeItWasDurable) {
   ASSERT_EQ(f.places.size(), 2U);
   EXPECT_EQ(f.places[0].siteId, 1U);
   EXPECT_EQ(f.places[1].siteId, 2U);
+  const auto& claim = std::get<Replaced>(f.claim);
+  EXPECT_EQ(integerOf(claim.store.bytes.after), 1U);
+  EXPECT_EQ(integerOf(claim.by.bytes.before), 1U);
+  EXPECT_EQ(integerOf(claim.by.bytes.after), 2U);
+  EXPECT_EQ(claim.by.place, 2U);
 }
 
 TEST(Overwritten, IsOffByDefault) {

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Suppression& b = again.rows()[i];
     if (a.pattern != b.pattern || a.kind != b.kind || a.bugClass != b.bugClass || a.pattern.empty()) __builtin_trap();
     // A name is a pattern that matches itself, whatever stars it has.
-    Finding f = makeFinding(a.kind.value_or(FindingKind::IdleFence), "");
+    Finding f = makeFinding(a.kind.value_or(FindingKind::IdleFence));
     f.bugClass = a.kind ? f.bugClass : a.bugClass;
     f.places.emplace_back();
     f.places[0].stack = {{a.pattern, "/" + a.pattern, 1, 1, std::string(text), false}};

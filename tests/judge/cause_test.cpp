@@ -57,12 +57,49 @@ TEST(Cause, MissingFlush) {
   EXPECT_EQ(f.severity, Severity::Shown);
   EXPECT_TRUE(says(f, "No flush of its line follows"));
   EXPECT_TRUE(says(f, "as 0; the lost store at (1) had made it 5"));
-  EXPECT_NE(f.verdict.find("Node.value, stored at (1), is never flushed"), std::string::npos) << f.verdict;
-  EXPECT_NE(f.verdict.find("while List.root, stored at (2), survives"), std::string::npos) << f.verdict;
-  EXPECT_NE(f.verdict.find("crashes with SIGSEGV"), std::string::npos) << f.verdict;
+  EXPECT_NE(verdictOf(f).find("Node.value, stored at (1), is never flushed"), std::string::npos) << verdictOf(f);
+  EXPECT_NE(verdictOf(f).find("while List.root, stored at (2), survives"), std::string::npos) << verdictOf(f);
+  EXPECT_NE(verdictOf(f).find("crashes with SIGSEGV"), std::string::npos) << verdictOf(f);
   ASSERT_TRUE(f.shownBy);
   EXPECT_EQ(f.shownBy->states, c.exploration.failing);
   EXPECT_EQ(f.shownBy->points, 1U);
+}
+
+TEST(Cause, WhatItKnowsIsData) {
+  Node p;
+  EventNo lost = p.storeAt(p.init, kValue, 5);
+  EventNo kept = p.storeAt(p.publish, kRoot, 64);
+  p.flush(kRoot);
+  p.flush(kValue), p.fence();
+  CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  const auto& cause = std::get<CrashCause>(f.claim);
+  EXPECT_EQ(cause.kind, f.kind);
+  EXPECT_EQ(cause.firstIs, FirstStore::Lost);
+  ASSERT_TRUE(cause.first && cause.second && cause.flush && cause.read);
+  EXPECT_EQ(cause.first->event, lost);
+  EXPECT_EQ(cause.first->level, 1U);
+  EXPECT_EQ(cause.first->place, 1U);
+  EXPECT_EQ(cause.first->at.line, kInit);
+  EXPECT_EQ(cause.first->bytes.file, "/pool");
+  EXPECT_EQ(cause.first->bytes.offset, kValue);
+  EXPECT_EQ(cause.first->bytes.type, "Node.value");
+  EXPECT_EQ(integerOf(cause.first->bytes.before), 0U);
+  EXPECT_EQ(integerOf(cause.first->bytes.after), 5U);
+  EXPECT_EQ(cause.second->event, kept);
+  EXPECT_EQ(integerOf(cause.second->bytes.after), 64U);
+  EXPECT_EQ(cause.flush->access, "clwb");
+  EXPECT_EQ(cause.flush->bytes.offset, kValue);
+  EXPECT_EQ(integerOf(cause.read->value), 0U) << "the old bytes";
+  EXPECT_EQ(integerOf(cause.read->bytes.after), 5U) << "with everything persisted";
+  ASSERT_EQ(cause.read->sources.size(), 2U);
+  EXPECT_TRUE(cause.tested && cause.examined);
+  EXPECT_FALSE(cause.eitherWay || cause.exchange || cause.promised);
+  ASSERT_EQ(f.shownBy->crashes.size(), 1U);
+  const SeenCrash& crash = f.shownBy->crashes[0];
+  EXPECT_EQ(crash.event, f.crashState->front().at);
+  ASSERT_EQ(crash.lost.size(), 1U);
+  EXPECT_EQ(crash.lost[0], *cause.first);
 }
 
 TEST(Cause, MissingFence) {
@@ -122,8 +159,8 @@ TEST(Cause, NotAtomicThoughNothingIsLost) {
   const Finding& f = only(c);
   EXPECT_EQ(nameOf(f.kind), "not-atomic");
   EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_NE(f.verdict.find("if the power fails between them"), std::string::npos) << f.verdict;
-  EXPECT_NE(f.shownBy->crash.find("with everything persisted"), std::string::npos);
+  EXPECT_NE(verdictOf(f).find("if the power fails between them"), std::string::npos) << verdictOf(f);
+  EXPECT_NE(crashText(*f.shownBy).find("with everything persisted"), std::string::npos);
 }
 
 TEST(Cause, NotAtomicEitherWay) {
@@ -152,7 +189,8 @@ TEST(Cause, AnAcknowledgedOperationThatIsLost) {
   const Finding& f = only(c);
   EXPECT_EQ(nameOf(f.kind), "missing-flush");
   EXPECT_EQ(f.operation, "put");
-  EXPECT_NE(f.verdict.find("though the operation that wrote it has ended at (2)"), std::string::npos) << f.verdict;
+  EXPECT_NE(verdictOf(f).find("though the operation that wrote it has ended at (2)"), std::string::npos)
+      << verdictOf(f);
 }
 
 // What counts is what was flushed when the operation ended, not when the power failed.
@@ -235,8 +273,8 @@ TEST(Cause, FewestLostStores) {
   const Finding& f = only(c);
   EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{kInit, kPublish}));
   EXPECT_EQ(f.examples.size(), 1U);
-  EXPECT_NE(f.shownBy->crash.find("everything persisted but 8 bytes at offset 0x40"), std::string::npos)
-      << f.shownBy->crash;
+  EXPECT_NE(crashText(*f.shownBy).find("everything persisted but 8 bytes at offset 0x40"), std::string::npos)
+      << crashText(*f.shownBy);
 }
 
 TEST(Cause, AStoreThatChangesNothingIsNotTheLostOne) {

@@ -280,7 +280,7 @@ TEST(Figure11, BackupIsUncommittedAtTheFirstFailure) {
   ASSERT_TRUE(f.crashState);
   EXPECT_EQ(f.crashState->front().at, p.first);
   // And after the fence, at the second failure, it still is: it was not sure to be durable when valid was set.
-  EXPECT_TRUE(says(f, "at 2 points")) << f.evidence.front();
+  EXPECT_TRUE(says(f, "at 2 points")) << evidenceOf(f).front();
 }
 
 TEST(Figure11, OneLineKeepsTheirOrder) { EXPECT_TRUE(Backup(8).at11().findings.empty()); }

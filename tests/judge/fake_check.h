@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "judge/crash_check.h"
 #include "fake_recovery.h"
+#include "judge/crash_check.h"
 #include "judged_program.h"
+#include "report/sentences.h"
 
 namespace blackout::test {
 
@@ -36,7 +37,7 @@ inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOpt
 inline const Finding& only(const CrashCheck& c) {
   EXPECT_EQ(c.findings.size(), 1U);
   static const Finding none;
-  for (const auto& f : c.findings) SCOPED_TRACE(f.finding.verdict);
+  for (const auto& f : c.findings) SCOPED_TRACE(verdictOf(f.finding));
   return c.findings.empty() ? none : c.findings.front().finding;
 }
 
@@ -48,7 +49,8 @@ inline std::vector<std::uint64_t> causeSites(const Finding& f) {
 }
 
 inline bool says(const Finding& f, std::string_view what) {
-  return std::any_of(f.evidence.begin(), f.evidence.end(),
+  std::vector<std::string> evidence = evidenceOf(f);
+  return std::any_of(evidence.begin(), evidence.end(),
                      [&](const std::string& e) { return e.find(what) != std::string::npos; });
 }
 

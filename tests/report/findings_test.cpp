@@ -19,7 +19,7 @@ namespace blackout {
 namespace {
 
 Finding at(FindingKind kind, std::uint64_t site, std::uint64_t times = 1) {
-  Finding f = makeFinding(kind, "verdict");
+  Finding f = makeFinding(kind);
   NumberedPlace p;
   p.label = "here";
   p.siteId = site;
@@ -46,7 +46,8 @@ TEST(Fingerprint, IsOfKindAndSitesOnly) {
   Finding b = a;
   b.counts = {99, 100};
   b.examples = {{"/p", 1, 2, ""}};
-  b.verdict = "other";
+  b.claim = NotDurable{};
+  b.evidence = {NeverDurable{}};
   b.places[0].label = "other";
   b.places[0].stack = {{"f", "x.c", 3, 0, "", false}};
   EXPECT_EQ(fingerprint(a), fingerprint(b));
@@ -84,11 +85,11 @@ TEST(Order, WorstFirstWhateverTheInput) {
 TEST(Grouping, OneCauseIsOneFinding) {
   Finding a = at(FindingKind::CleanFlush, 1, 3);
   a.examples = {{"/p", 0, 8, ""}};
-  a.evidence = {"seen"};
+  a.evidence = {BothFail{}};
   Finding b = at(FindingKind::CleanFlush, 2, 1);
   Finding c = at(FindingKind::CleanFlush, 1, 4);
   c.examples = {{"/p", 0, 8, ""}, {"/p", 64, 8, ""}};
-  c.evidence = {"seen", "seen again"};
+  c.evidence = {BothFail{}, NotExamined{}};
   std::vector<Finding> groups = groupByCause({a, b, c});
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].counts, (Counts{7, 7}));

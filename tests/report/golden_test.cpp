@@ -55,6 +55,22 @@ TEST(Golden, TextOfACleanExploration) {
 
 TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), Severity::Suspected)); }
 
+// What golden reports don't have is in the schema, too.
+template <class... T>
+std::vector<std::string_view> namesOf(const std::variant<T...>*) {
+  return {T::kName...};
+}
+TEST(Json, TheSchemaKnowsEveryKindClaimAndFact) {
+  std::ifstream in(BLACKOUT_REPORT_SCHEMA);
+  std::string schema(std::istreambuf_iterator<char>(in), {});
+  auto has = [&](const std::string& text) { return schema.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("\"schema\": {\"const\": " + std::to_string(kReportSchema) + "}"));
+  EXPECT_TRUE(has("urn:blackout:report:" + std::to_string(kReportSchema)));
+  for (const FindingKindRow& row : findingKinds()) EXPECT_TRUE(has("\"" + std::string(row.name) + "\"")) << row.name;
+  for (auto names : {namesOf(static_cast<const Claim*>(nullptr)), namesOf(static_cast<const Fact*>(nullptr))})
+    for (std::string_view name : names) EXPECT_TRUE(has("\"is\": {\"const\": \"" + std::string(name) + "\"}")) << name;
+}
+
 TEST(Text, ColoursOnlyWhenAsked) {
   TextOptions options;
   EXPECT_EQ(renderText(test::sampleReport(kGolden), options).find('\033'), std::string::npos);
@@ -86,7 +102,7 @@ TEST(Text, EndsWithTheSummaryLine) {
 
 std::string costLine(const Cost& cost) {
   Report r;
-  r.findings = {makeFinding(FindingKind::CleanFlush, "verdict")};
+  r.findings = {makeFinding(FindingKind::CleanFlush)};
   r.findings[0].cost = cost;
   std::string text = renderText(r, {});
   std::size_t at = text.find("  costs:");

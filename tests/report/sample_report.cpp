@@ -20,8 +20,14 @@ Report sampleReport(const std::string& folder) {
            .model = "model=x86,tso=off",
            .waitStatus = 3 << 8};
 
-  Finding lost = makeFinding(FindingKind::NeverPersisted,
-                             "List.head, written in List::push(int), was not durable when the operation push ended.");
+  ByteValue old(8), now(8);
+  now[0] = std::byte{0x40};
+  now[1] = std::byte{0x20};
+  SeenStore head{
+      1, 70, {"/pool/pool.img", 0x1040, 8, "List.head", old, now}, {"List::push(int)", list, 11, 8, "", false}, 1};
+
+  Finding lost =
+      makeFinding(FindingKind::NeverPersisted, NotDurable{NotDurable::When::OperationEnded, head, 8, false, true});
   NumberedPlace written;
   written.label = "written here";
   written.where = 1;
@@ -42,12 +48,12 @@ Report sampleReport(const std::string& folder) {
   exit.label = "the program ends";
   lost.places = {written, ends, exit};
   lost.counts = {3, 1000};
-  lost.evidence = {"No flush covers these bytes.", "This holds with rmw-fences=on too."};
+  lost.evidence = {DurableTooLate{90}, DurableWithRmwFences{}};
   lost.examples = {{"/pool/pool.img", 0x1040, 8, "List.head"}, {"/pool/pool.img", 0x2000, 1, "Node.next"}};
   lost.operation = "push\x1b[31m";
   r.findings.push_back(lost);
 
-  Finding outside = makeFinding(FindingKind::StoreOutside, "4 bytes were stored past the end of the file.");
+  Finding outside = makeFinding(FindingKind::StoreOutside, StoredPastTheEnd{4});
   NumberedPlace unknown;
   unknown.label = "written here";
   unknown.where = 3;
@@ -56,9 +62,12 @@ Report sampleReport(const std::string& folder) {
   outside.counts = {1, 0};
   r.findings.push_back(outside);
 
-  Finding shown = makeFinding(FindingKind::MissingFlush,
-                              "List.head, stored at (1), is never flushed: a crash can lose it, and then the restarted "
-                              "program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  CrashCause cause;
+  cause.kind = FindingKind::MissingFlush;
+  cause.firstIs = FirstStore::Lost;
+  cause.first = head;
+  cause.read = SeenRead{head.bytes, old, 3, {std::nullopt, head}};
+  Finding shown = makeFinding(FindingKind::MissingFlush, cause);
   NumberedPlace crash = ends;
   crash.label = "the power fails after this";
   crash.incidental = true;
@@ -69,19 +78,24 @@ Report sampleReport(const std::string& folder) {
   for (unsigned i = 0; i < 5; ++i)
     fails.stack.push_back({"caller" + std::to_string(i), "/gone/x.c", i + 1, 0, "", false});
   shown.places = {written, crash, fails};
-  shown.shownBy = ShownBy{"crashes with SIGSEGV",
-                          "the power fails after (2) (event 77) with everything persisted",
-                          12,
-                          3,
-                          {"hello", "what\x1b[0m"}};
-  shown.evidence = {"The restart read 0."};
+  shown.shownBy = ShownBy{"crashes with SIGSEGV", 3, {{1, 77, 2, {head}}}, 12, 3, {"hello", "what\x1b[0m"}};
+  shown.evidence = {OldValueRead{old}, FineIfPersisted{1}, NeverFlushed{1}, MaySeeSeveral{}};
   shown.crashState = CrashState{CrashLevel(77, UnnamedLines::Newest, {{65, {2, {4}}}})};
   shown.replay = folder + "/found/finding-1.blackout";
   r.findings.push_back(shown);
 
-  // Exploration leaves its own words; a finding of another origin may have a crash state and none.
-  Finding bare = makeFinding(FindingKind::NotAtomic, "Recovery lost an element that push had acknowledged.");
-  bare.places = {written};
+  // A read that breaks a rule has a crash state, and no failure that would show it.
+  NumberedPlace commits = written;
+  commits.label = "committed last here";
+  commits.siteId = 0x1122334455667799;
+  BadReadClaim bad;
+  bad.writer = head;
+  bad.commit = head;
+  bad.commit->place = 2;
+  bad.read = SeenRead{head.bytes, now, 0, {}};
+  Finding bare = makeFinding(FindingKind::UncommittedRead, bad);
+  bare.places = {written, commits};
+  bare.evidence = {ReadAfterCrash{2, 77, 3, 12}, InferredCommit{"List.valid is tested before"}};
   bare.crashState =
       CrashState{CrashLevel(77, UnnamedLines::Newest, {{65, {2, {4}}}}), CrashLevel(9, UnnamedLines::Least)};
   r.findings.push_back(bare);
@@ -99,7 +113,7 @@ Report sampleReport(const std::string& folder) {
   e.notExplored = {"States that the strategy sample does not choose.", "12 events could not be recorded."};
   e.loads = {{"list.cpp:12", {"before the recording", "list.cpp:11"}, 3}};
 
-  Finding fence = makeFinding(FindingKind::IdleFence, "A fence completed nothing.");
+  Finding fence = makeFinding(FindingKind::IdleFence);
   NumberedPlace here;
   here.label = "fenced here";
   here.where = 4;

@@ -1,0 +1,340 @@
+// What a finding knows, as data. A claim is what the finding says, one struct per way to say it; a fact is one thing
+// that was seen and supports it, one struct per kind. report/sentences.h has one sentence for each. Numbers of places
+// are those of the finding's own list, from 1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "binary/byte_names.h"
+#include "binary/frame.h"
+#include "events/history.h"
+
+namespace blackout {
+
+enum class FindingKind : std::uint8_t {
+#define BLACKOUT_FINDING(Name, text, severity, title, meaning, hint) Name,
+#include "findings/finding_kinds.def"
+#undef BLACKOUT_FINDING
+};
+
+// The number of a place in its finding, from 1; 0: none of them.
+using PlaceNo = std::uint32_t;
+
+// --- What was seen in traces ---
+
+struct SeenStore {
+  unsigned level = 1;  // in whose trace: 1 is the recording, 2 the restart after the first crash, and so on
+  EventNo event = 0;
+  NamedBytes bytes;
+  Frame at;  // its line of the source; no file: unknown
+  PlaceNo place = 0;
+  bool operator==(const SeenStore&) const = default;
+};
+
+struct SeenFlush {
+  unsigned level = 1;
+  EventNo event = 0;
+  std::string access;  // "clwb", "msync"
+  NamedBytes bytes;    // the line; unknown for what flushes more than one
+  Frame at;
+  bool operator==(const SeenFlush&) const = default;
+};
+
+// A read of the restarted program.
+struct SeenRead {
+  NamedBytes bytes;  // `after`: what is there with everything persisted
+  ByteValue value;   // what it read
+  PlaceNo place = 0;
+  // The stores that it may see, whatever the crash leaves; none for what was there before the recording.
+  std::vector<std::optional<SeenStore>> sources;
+  bool operator==(const SeenRead&) const = default;
+};
+
+// The end of an operation, which is its word that what it stored is durable.
+struct PromisedEnd {
+  EventNo event = 0;  // in the recording
+  PlaceNo place = 0;
+  bool operator==(const PromisedEnd&) const = default;
+};
+
+// --- Claims ---
+
+// There is nothing to say but what the kind says.
+struct PlainClaim {
+  static constexpr std::string_view kName = "plain";
+  bool operator==(const PlainClaim&) const = default;
+};
+
+// What `first` is in a cause.
+enum class FirstStore : std::uint8_t {
+  Lost,     // by the crash
+  Late,     // not lost: it had not been made yet
+  Begins,   // it begins an update that is not atomic
+  Written,  // what is read was written there; whether it is lost does not matter
+};
+std::string_view nameOf(FirstStore first);
+
+// Why a restart fails after a crash, or says what it should not.
+struct CrashCause {
+  static constexpr std::string_view kName = "crash-cause";
+  FindingKind kind{};  // the finding's; of a race that is only suspected, what led to it
+  FirstStore firstIs{};
+  std::optional<SeenStore> first;
+  std::optional<SeenStore> second;      // what survives and relies on `first`; not-atomic: completes the update
+  std::optional<PromisedEnd> promised;  // instead of `second`: the operation of the lost store had ended
+  std::optional<SeenFlush> flush;       // that no fence completed in time, or that came too late
+  std::optional<SeenRead> read;         // in which the restart met the bytes in question
+  bool tested = false;                  // what the two stores are to each other was found by runs
+  bool eitherWay = false;               // not-atomic: a crash may keep each of the two without the other
+  bool exchange = false;                // not-atomic: with `second` before `first` it would not fail
+  bool examined = true;                 // false: there were more failing states than are examined
+  bool operator==(const CrashCause&) const = default;
+};
+
+// A restart reads what it should not trust: what no commit variable has committed, or what nothing had written.
+struct BadReadClaim {
+  static constexpr std::string_view kName = "bad-read";
+  std::optional<SeenStore> writer;
+  std::optional<EventNo> allocated;  // of memory that nothing had written: where it was allocated or given up
+  PlaceNo allocatedAt = 0;
+  std::optional<SeenStore> commit;        // the last one that survived
+  std::optional<SeenStore> commitBefore;  // the one before it
+  SeenRead read;
+  bool operator==(const BadReadClaim&) const = default;
+};
+
+// A store was not durable when it counted.
+struct NotDurable {
+  static constexpr std::string_view kName = "not-durable";
+  enum class When : std::uint8_t { OperationEnded, Unmapped, ProgramEnded };
+  When when{};
+  SeenStore store;          // an example; of a wide one the first piece that is not durable
+  std::uint64_t bytes = 0;  // of the whole store
+  bool nonTemporal = false;
+  bool flushed = false;  // but not fenced
+  bool operator==(const NotDurable&) const = default;
+};
+std::string_view nameOf(NotDurable::When when);
+
+// A store was replaced by another one before it was durable.
+struct Replaced {
+  static constexpr std::string_view kName = "replaced";
+  SeenStore store;
+  SeenStore by;
+  bool operator==(const Replaced&) const = default;
+};
+
+struct StoredPastTheEnd {
+  static constexpr std::string_view kName = "stored-past-the-end";
+  std::uint64_t bytes = 0;
+  bool operator==(const StoredPastTheEnd&) const = default;
+};
+
+struct LoggedBefore {
+  static constexpr std::string_view kName = "logged-before";
+  std::uint64_t bytes = 0;
+  bool operator==(const LoggedBefore&) const = default;
+};
+
+struct LoggedInVain {
+  static constexpr std::string_view kName = "logged-in-vain";
+  std::uint64_t transactions = 0;
+  bool always = false;  // nothing that these places add is ever written
+  bool operator==(const LoggedInVain&) const = default;
+};
+
+using Claim = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
+                           LoggedInVain>;
+
+// --- Facts that support a claim ---
+
+// Of a cause: the restart read the old value of the lost store's bytes.
+struct OldValueRead {
+  static constexpr std::string_view kName = "old-value-read";
+  ByteValue value;
+  bool operator==(const OldValueRead&) const = default;
+};
+
+// With this store persisted as well, the restart ends well.
+struct FineIfPersisted {
+  static constexpr std::string_view kName = "fine-if-persisted";
+  PlaceNo store = 0;
+  bool operator==(const FineIfPersisted&) const = default;
+};
+
+struct NeverFlushed {
+  static constexpr std::string_view kName = "never-flushed";
+  PlaceNo store = 0;
+  bool operator==(const NeverFlushed&) const = default;
+};
+
+// Of a cause: its flush was not complete when the power failed.
+struct FlushUnderWay {
+  static constexpr std::string_view kName = "flush-under-way";
+  bool operator==(const FlushUnderWay&) const = default;
+};
+
+// Of a cause: its flush came later.
+struct FlushedLater {
+  static constexpr std::string_view kName = "flushed-later";
+  bool operator==(const FlushedLater&) const = default;
+};
+
+// With rmw-fences=on a locked instruction had completed the flush before the crash.
+struct LockedCompleted {
+  static constexpr std::string_view kName = "locked-completed";
+  bool operator==(const LockedCompleted&) const = default;
+};
+
+struct FineWithout {
+  static constexpr std::string_view kName = "fine-without";
+  PlaceNo store = 0;
+  bool operator==(const FineWithout&) const = default;
+};
+
+// With `first` and without `second` it ends well too.
+struct CanWait {
+  static constexpr std::string_view kName = "can-wait";
+  PlaceNo first = 0;
+  PlaceNo second = 0;
+  bool operator==(const CanWait&) const = default;
+};
+
+// With `second` stored and `first` not, it would end well.
+struct FineExchanged {
+  static constexpr std::string_view kName = "fine-exchanged";
+  PlaceNo first = 0;
+  PlaceNo second = 0;
+  bool operator==(const FineExchanged&) const = default;
+};
+
+struct BothFail {
+  static constexpr std::string_view kName = "both-fail";
+  bool operator==(const BothFail&) const = default;
+};
+
+struct NotExamined {
+  static constexpr std::string_view kName = "not-examined";
+  bool operator==(const NotExamined&) const = default;
+};
+
+// Of a cause: its read may see more than one of its sources.
+struct MaySeeSeveral {
+  static constexpr std::string_view kName = "may-see-several";
+  bool operator==(const MaySeeSeveral&) const = default;
+};
+
+// What a restart said.
+struct Said {
+  std::string output;  // the first part
+  bool cut = false;    // there was more
+  int exitCode = 0;    // of one that exited
+  History history;     // the operations that it said it made
+  bool operator==(const Said&) const = default;
+};
+
+// What the restart said, and what it might have said.
+struct WrongAnswer {
+  static constexpr std::string_view kName = "wrong-answer";
+  bool operation = false;  // judged by an operation that is marked; false: by the stretch between two ordering points
+  std::string name;        // of the operation; empty: it has none
+  Said said;
+  Said before;
+  Said after;
+  bool operator==(const WrongAnswer&) const = default;
+};
+
+// What the restart trusts though no commit variable has committed it.
+struct TrustedTooSoon {
+  static constexpr std::string_view kName = "trusted-too-soon";
+  bool stale = false;  // it is from before the last two commits; false: it was not committed
+  SeenStore writer;
+  std::optional<SeenStore> commit;
+  std::optional<SeenStore> commitBefore;
+  bool operator==(const TrustedTooSoon&) const = default;
+};
+
+// Run once more, the same restart did something else.
+struct NotRepeated {
+  static constexpr std::string_view kName = "not-repeated";
+  std::string symptom;  // empty: it did not fail
+  bool operator==(const NotRepeated&) const = default;
+};
+
+// Other restarts fail by the same cause in another way.
+struct OtherSymptom {
+  static constexpr std::string_view kName = "other-symptom";
+  std::string symptom;
+  Frame at;  // where it fails; no function: unknown
+  bool operator==(const OtherSymptom&) const = default;
+};
+
+// Of a bad read: one crash after which it comes, and how many there are.
+struct ReadAfterCrash {
+  static constexpr std::string_view kName = "read-after-crash";
+  PlaceNo place = 0;  // after which the power fails
+  EventNo event = 0;
+  std::uint64_t points = 0;
+  std::uint64_t states = 0;
+  bool operator==(const ReadAfterCrash&) const = default;
+};
+
+// Why a field that nobody registered counts as a commit variable.
+struct InferredCommit {
+  static constexpr std::string_view kName = "inferred-commit";
+  std::string because;
+  bool operator==(const InferredCommit&) const = default;
+};
+
+// With other bytes where nothing was written the restart says something else.
+struct OtherBytesMatter {
+  static constexpr std::string_view kName = "other-bytes-matter";
+  bool operator==(const OtherBytesMatter&) const = default;
+};
+
+struct NeverDurable {
+  static constexpr std::string_view kName = "never-durable";
+  bool operator==(const NeverDurable&) const = default;
+};
+
+struct DurableTooLate {
+  static constexpr std::string_view kName = "durable-too-late";
+  EventNo event = 0;  // that made it durable
+  bool operator==(const DurableTooLate&) const = default;
+};
+
+// With rmw-fences=on the store is durable in time.
+struct DurableWithRmwFences {
+  static constexpr std::string_view kName = "durable-with-rmw-fences";
+  bool operator==(const DurableWithRmwFences&) const = default;
+};
+
+// Other ranges of such a transaction were written.
+struct TransactionDidWork {
+  static constexpr std::string_view kName = "transaction-did-work";
+  bool operator==(const TransactionDidWork&) const = default;
+};
+
+// Nothing that these transactions had logged was written.
+struct MayBeRolledBack {
+  static constexpr std::string_view kName = "may-be-rolled-back";
+  bool operator==(const MayBeRolledBack&) const = default;
+};
+
+struct OtherCallersWrite {
+  static constexpr std::string_view kName = "other-callers-write";
+  bool operator==(const OtherCallersWrite&) const = default;
+};
+
+using Fact =
+    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted, FineWithout,
+                 CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
+                 OtherSymptom, ReadAfterCrash, InferredCommit, OtherBytesMatter, NeverDurable, DurableTooLate,
+                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+
+}  // namespace blackout

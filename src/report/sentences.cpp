@@ -1,0 +1,424 @@
+#include "report/sentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+
+#include "findings/numbers.h"
+
+namespace blackout {
+
+namespace {
+
+std::string_view baseName(std::string_view path) {
+  std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string capital(std::string s) {
+  if (!s.empty()) s[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(s[0])));
+  return s;
+}
+
+std::string bytesText(const NamedBytes& b) {
+  return fmt::format("{} at offset {:#x} of {}", counted(b.size, "byte"), b.offset,
+                     b.file.empty() ? "the pool" : baseName(b.file));
+}
+
+// "map.cpp:60"; empty: unknown.
+std::string lineText(const Frame& f) {
+  return f.file.empty() ? std::string() : fmt::format("{}:{}", baseName(f.file), f.line);
+}
+
+// "List::contents" of "(anonymous namespace)::List::contents(int) const".
+std::string plainName(std::string name) {
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
+  std::size_t close = name.rfind(')');
+  if (close == std::string::npos) return name;
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
+  }
+  return name;
+}
+
+// "crashes with SIGSEGV in lookup (map.cpp:60)"
+std::string symptomIn(const std::string& symptom, const Frame& f) {
+  if (f.function.empty()) return symptom;
+  std::string name = plainName(f.function);
+  return f.file.empty() ? fmt::format("{} in {}", symptom, name)
+                        : fmt::format("{} in {} ({}:{})", symptom, name, baseName(f.file), f.line);
+}
+
+std::string symptomOf(const Finding& f) { return f.shownBy ? symptomOf(f, *f.shownBy) : std::string("fails"); }
+
+// --- Verdicts ---
+
+// "Node.value, stored at (1),"
+std::string subject(const SeenStore& store) {
+  return store.bytes.type.empty() ? fmt::format("what is stored at ({})", store.place)
+                                  : fmt::format("{}, stored at ({}),", store.bytes.type, store.place);
+}
+
+std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
+  PlaceNo crash = f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : 0;
+  return fmt::format(
+      "{} may be lost or not when the power fails at ({}){}: the restarted program then {}.",
+      capital(c.first ? subject(*c.first) : std::string("what is stored")), crash,
+      c.read && c.read->place != 0 ? fmt::format(", and the restart reads it at ({})", c.read->place) : std::string(),
+      symptom);
+}
+
+std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
+  std::string fails = "the restarted program " + symptom;
+  std::string lost = c.first ? subject(*c.first) : std::string();
+  PlaceNo first = c.first ? c.first->place : 0;
+  PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
+  // "... while X survives" or "... though the operation has ended".
+  std::string whereas = c.second ? fmt::format(" while {} survives", subject(*c.second))
+                        : c.promised
+                            ? fmt::format(" though the operation that wrote it has ended at ({})", c.promised->place)
+                            : std::string();
+  switch (f.kind) {
+    case FindingKind::MissingFlush:
+      return capital(fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails));
+    case FindingKind::MissingFence:
+      return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
+                                 c.flush ? "flushed" : "a non-temporal store",
+                                 second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails));
+    case FindingKind::WrongOrder:
+      if (c.firstIs == FirstStore::Late)
+        return capital(
+            fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.", lost,
+                        second, fails));
+      return capital(fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
+                                 second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails));
+    case FindingKind::NotAtomic:
+      if (c.eitherWay)
+        return fmt::format(
+            "The stores at ({}) and ({}) belong together: a crash can keep either without the other, and then {}.",
+            first, second, fails);
+      // What begins the update is no store: a change of a file's name or size.
+      if (first == 0 && second != 0)
+        return fmt::format(
+            "If the power fails before ({}), even with everything persisted that was stored by then, {}.", second,
+            fails);
+      if (second != 0)
+        return fmt::format(
+            "The stores at ({}) and ({}) belong together: if the power fails between them, even with everything "
+            "persisted that was stored by then, {}.",
+            first, second, fails);
+      return fmt::format("If the power fails after ({}), even with everything persisted that was stored by then, {}.",
+                         std::max<PlaceNo>(first, 1), fails);
+    case FindingKind::CrossFailureRace:
+      return raceVerdict(f, c, symptom);
+    case FindingKind::RecoveryFails:
+    case FindingKind::ProgramBug:
+    case FindingKind::UncommittedRead:
+    case FindingKind::StaleRead:
+    case FindingKind::UninitializedRead:
+    case FindingKind::NeverPersisted:
+    case FindingKind::StoreOutside:
+    case FindingKind::OverwrittenUnpersisted:
+    case FindingKind::CleanFlush:
+    case FindingKind::RepeatedFlush:
+    case FindingKind::IdleFence:
+    case FindingKind::LoggedTwice:
+    case FindingKind::LoggedUnused:
+    case FindingKind::FlushOutside:
+      break;
+  }
+  return fmt::format("After a crash {}.", fails);
+}
+
+// For kinds of which there is no more to say than this.
+std::string plainVerdict(const Finding& f, const std::string& symptom) {
+  switch (f.kind) {
+    case FindingKind::ProgramBug:
+      return fmt::format("Started again on what it left when it ended, with nothing lost, the program {}.", symptom);
+    case FindingKind::CleanFlush:
+      return "A line was flushed that had nothing to write back.";
+    case FindingKind::RepeatedFlush:
+      return "A line was flushed again though nothing had been stored to it since its last flush.";
+    case FindingKind::IdleFence:
+      return "A fence completed nothing.";
+    case FindingKind::FlushOutside:
+      return "A flush of volatile memory, which makes nothing durable; often the wrong address was flushed.";
+    case FindingKind::MissingFlush:
+    case FindingKind::MissingFence:
+    case FindingKind::WrongOrder:
+    case FindingKind::NotAtomic:
+    case FindingKind::RecoveryFails:
+    case FindingKind::CrossFailureRace:
+    case FindingKind::UncommittedRead:
+    case FindingKind::StaleRead:
+    case FindingKind::UninitializedRead:
+    case FindingKind::NeverPersisted:
+    case FindingKind::StoreOutside:
+    case FindingKind::OverwrittenUnpersisted:
+    case FindingKind::LoggedTwice:
+    case FindingKind::LoggedUnused:
+      break;
+  }
+  return capital(std::string(rowOf(f.kind).title)) + ".";
+}
+
+std::string_view whatIsMissing(const NotDurable& c) {
+  if (c.nonTemporal) return "no fence of its thread followed this non-temporal store";
+  return c.flushed ? "its line was flushed, but no fence of the flushing thread completed the flush"
+                   : "its line was not flushed after the store";
+}
+
+std::string whenText(const NotDurable& c, const Finding& f) {
+  switch (c.when) {
+    case NotDurable::When::OperationEnded:
+      return fmt::format("when the operation {} ended", f.operation);
+    case NotDurable::When::Unmapped:
+      return "when its memory was unmapped";
+    case NotDurable::When::ProgramEnded:
+      return "when the program ended";
+  }
+  return {};
+}
+
+struct Verdicts {
+  const Finding& f;
+  const std::string& symptom;
+
+  std::string operator()(const PlainClaim&) const { return plainVerdict(f, symptom); }
+  std::string operator()(const CrashCause& c) const { return causeVerdict(f, c, symptom); }
+  std::string operator()(const BadReadClaim& c) const {
+    std::string reads =
+        c.read.place != 0 ? fmt::format("The restart reads at ({})", c.read.place) : "The restart reads";
+    if (!c.writer)
+      return fmt::format("{} memory that was allocated or discarded at ({}) and that nothing had written since.", reads,
+                         c.allocatedAt);
+    if (f.kind == FindingKind::StaleRead && c.commit && c.commitBefore)
+      return fmt::format(
+          "{} what was written at ({}), before the last two commits ({}) and ({}): it belongs to an older version.",
+          reads, c.writer->place, c.commitBefore->place, c.commit->place);
+    if (!c.commit)
+      return fmt::format("{} what was written at ({}), though nothing had been committed by then.", reads,
+                         c.writer->place);
+    return fmt::format(
+        "{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).", reads,
+        c.writer->place, c.commit->place);
+  }
+  std::string operator()(const NotDurable& c) const {
+    const std::string& type = c.store.bytes.type;
+    return fmt::format("{} was not durable {}: {}.",
+                       !type.empty() ? type : fmt::format("A store of {} byte{}", c.bytes, c.bytes == 1 ? "" : "s"),
+                       whenText(c, f), whatIsMissing(c));
+  }
+  std::string operator()(const Replaced&) const { return "A store was replaced by another one before it was durable."; }
+  std::string operator()(const StoredPastTheEnd& c) const {
+    return fmt::format("{} byte{} stored past the end of the file.", c.bytes, c.bytes == 1 ? " was" : "s were");
+  }
+  std::string operator()(const LoggedBefore& c) const {
+    return fmt::format("{} {} added to a transaction that had logged {} already.", counted(c.bytes, "byte"),
+                       c.bytes == 1 ? "was" : "were", c.bytes == 1 ? "it" : "them");
+  }
+  std::string operator()(const LoggedInVain& c) const {
+    std::string transactions = counted(c.transactions, "transaction");
+    if (!c.always)
+      return fmt::format("In {} nothing was stored to the range that is added here, and in fewer something was.",
+                         transactions);
+    if (c.transactions == 1) return "In its only transaction nothing was stored to the range that is added here.";
+    return fmt::format("In none of its {} was anything stored to the range that is added here.", transactions);
+  }
+};
+
+// --- Facts ---
+
+std::string saidText(const Said& s) {
+  constexpr std::size_t kMost = 160;
+  std::string text = s.output.substr(0, kMost);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (std::size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, " / ");
+  if (s.output.size() > kMost) text += " ...";
+  std::string end = s.exitCode != 0 ? fmt::format(" and exits with {}", s.exitCode) : "";
+  if (std::string answers = textOf(s.history); !answers.empty())
+    end += fmt::format(" and answers {}{}", answers.substr(0, kMost), answers.size() > kMost ? " ..." : "");
+  return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
+}
+
+// "a, b or c"; of many the first ones.
+std::string alternatives(const std::vector<std::string>& all) {
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i)
+    text += (i == 0 ? "" : i + 1 == all.size() ? " or " : ", ") + all[i];
+  if (all.size() > kShown) text += fmt::format(" or {} more", all.size() - kShown);
+  return text;
+}
+
+struct Sentences {
+  const Finding& f;
+
+  const CrashCause& cause() const {
+    const auto* c = std::get_if<CrashCause>(&f.claim);
+    assert(c != nullptr);
+    return *c;
+  }
+  std::string flushedAt() const {
+    std::string at = cause().flush ? lineText(cause().flush->at) : std::string();
+    return at.empty() ? std::string() : " at " + at;
+  }
+
+  std::string operator()(const OldValueRead& e) const {
+    assert(cause().first);
+    const SeenStore& lost = *cause().first;
+    return fmt::format("The restart read {} as {}; the lost store at ({}) had made it {}.", bytesText(lost.bytes),
+                       valueText(e.value), lost.place, valueText(lost.bytes.after));
+  }
+  std::string operator()(const FineIfPersisted& e) const {
+    return fmt::format("With ({}) persisted as well, the restart does not {}.", e.store,
+                       f.kind == FindingKind::CrossFailureRace ? "answer this way" : "fail this way");
+  }
+  std::string operator()(const NeverFlushed& e) const {
+    return fmt::format("No flush of its line follows the store at ({}).", e.store);
+  }
+  std::string operator()(const FlushUnderWay&) const {
+    return fmt::format("Its line was flushed{}, but the flush was still under way.", flushedAt());
+  }
+  std::string operator()(const FlushedLater&) const {
+    return fmt::format("Its line is flushed{} only later.", flushedAt());
+  }
+  std::string operator()(const LockedCompleted&) const {
+    return "Only under rmw-fences=off: on x86 a locked instruction completed the flush before the crash.";
+  }
+  std::string operator()(const FineWithout& e) const {
+    return fmt::format("Without ({}) the restart ends well: that is what leads to the failure.", e.store);
+  }
+  std::string operator()(const CanWait& e) const {
+    return fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", e.first, e.second, e.second);
+  }
+  std::string operator()(const FineExchanged& e) const {
+    return fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would work.",
+                       e.second, e.first);
+  }
+  std::string operator()(const BothFail&) const { return "Both of the two states were run, and both fail."; }
+  std::string operator()(const NotExamined&) const {
+    return "There were more failing states than are examined; the cause of these was not determined.";
+  }
+  // Jaaru's aid: from which stores the load may read.
+  std::string operator()(const MaySeeSeveral&) const {
+    assert(cause().read);
+    const SeenRead& read = *cause().read;
+    std::vector<std::string> places;
+    for (const std::optional<SeenStore>& store : read.sources) {
+      std::string line = store ? lineText(store->at) : std::string();
+      std::string place = !store         ? "what was there before"
+                          : line.empty() ? "a store without debug information"
+                                         : "the store at " + line;
+      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(std::move(place));
+    }
+    return fmt::format("The read{} may see {}.", read.place != 0 ? fmt::format(" at ({})", read.place) : std::string(),
+                       alternatives(places));
+  }
+  std::string operator()(const WrongAnswer& e) const {
+    std::string name = e.name.empty() ? "the operation" : "\"" + e.name + "\"";
+    return fmt::format(
+        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.", saidText(e.said),
+        e.operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
+        saidText(e.before), e.operation ? "after " + name : "with all of it durable", saidText(e.after));
+  }
+  std::string operator()(const TrustedTooSoon& e) const {
+    std::string why = "though nothing had been committed";
+    if (e.stale && e.commit && e.commitBefore)
+      why =
+          fmt::format("before the last two commits at {} and {}", lineText(e.commitBefore->at), lineText(e.commit->at));
+    else if (e.commit)
+      why = fmt::format("which was not guaranteed to be durable at the last commit at {}", lineText(e.commit->at));
+    return fmt::format("The restart trusts what was stored at {}, {}.", lineText(e.writer.at), why);
+  }
+  std::string operator()(const NotRepeated& e) const {
+    return fmt::format(
+        "Run once more, the same restart {}: what it does depends on more than what it reads, so this is only "
+        "suspected.",
+        e.symptom.empty() ? "did not fail" : e.symptom);
+  }
+  std::string operator()(const OtherSymptom& e) const {
+    return "Other restarts fail by the same cause in another way: " +
+           std::visit(Verdicts{f, symptomIn(e.symptom, e.at)}, f.claim);
+  }
+  std::string operator()(const ReadAfterCrash& e) const {
+    return fmt::format("This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", e.place,
+                       e.event, counted(e.points, "point"), counted(e.states, "crash state"));
+  }
+  std::string operator()(const InferredCommit& e) const {
+    return fmt::format("The restart trusts it because of that: {}.", e.because);
+  }
+  std::string operator()(const OtherBytesMatter&) const {
+    return "With other bytes in that place the restart says something else.";
+  }
+  std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
+  std::string operator()(const DurableTooLate&) const {
+    return "It was made durable afterwards, too late for a crash in between.";
+  }
+  std::string operator()(const DurableWithRmwFences&) const {
+    return "It depends on rmw-fences=off: with locked instructions as fences the store is durable in time.";
+  }
+  std::string operator()(const TransactionDidWork&) const {
+    return "Other ranges of such a transaction were written: it had not been rolled back before its work.";
+  }
+  std::string operator()(const MayBeRolledBack&) const {
+    return "Nothing that these transactions had logged was written: if all of them were rolled back early, nothing is "
+           "wasted.";
+  }
+  std::string operator()(const OtherCallersWrite&) const {
+    return "What other callers add by the same code is written.";
+  }
+};
+
+}  // namespace
+
+std::string valueText(const ByteValue& value) {
+  if (auto integer = integerOf(value))
+    return *integer < 0x10000 ? fmt::format("{}", *integer) : fmt::format("{:#x}", *integer);
+  std::string text;
+  for (std::byte b : value) text += fmt::format("{}{:02x}", text.empty() ? "" : " ", std::to_integer<unsigned>(b));
+  return text.empty() ? "unknown" : text;
+}
+
+std::string verdictOf(const Finding& finding) {
+  std::string symptom = symptomOf(finding);
+  return std::visit(Verdicts{finding, symptom}, finding.claim);
+}
+
+std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::visit(Sentences{finding}, fact); }
+
+std::vector<std::string> evidenceOf(const Finding& finding) {
+  std::vector<std::string> sentences;
+  sentences.reserve(finding.evidence.size());
+  for (const Fact& fact : finding.evidence) sentences.push_back(sentenceOf(fact, finding));
+  return sentences;
+}
+
+std::string symptomOf(const Finding& finding, const ShownBy& shown) {
+  if (shown.failsAt == 0 || shown.failsAt > finding.places.size()) return shown.symptom;
+  const std::vector<Frame>& stack = finding.places[shown.failsAt - 1].stack;
+  return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack.front());
+}
+
+std::string crashText(const ShownBy& shown) {
+  if (shown.crashes.empty()) return "none: the program had ended, and everything it had stored was persisted";
+  std::string text;
+  for (const SeenCrash& crash : shown.crashes) {
+    text += text.empty() ? "the power fails" : "; then it fails in the restart";
+    text += crash.after != 0 ? fmt::format(" after ({})", crash.after) : " at the beginning";
+    text += fmt::format(" (event {}) with everything persisted", crash.event);
+    if (crash.lost.size() == 1)
+      text += " but " + bytesText(crash.lost.front().bytes);
+    else if (!crash.lost.empty())
+      text +=
+          fmt::format(" but {} stores, the first of them {}", crash.lost.size(), bytesText(crash.lost.front().bytes));
+  }
+  return text;
+}
+
+}  // namespace blackout

@@ -1,0 +1,319 @@
+// One sentence for each claim and each kind of fact.
+#include "report/sentences.h"
+
+#include <gtest/gtest.h>
+
+namespace blackout {
+namespace {
+
+ByteValue word(std::uint64_t value, std::size_t size = 8) {
+  ByteValue bytes;
+  for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+  return bytes;
+}
+
+SeenStore store(PlaceNo place, std::string type = "Node.value", std::uint32_t line = 11) {
+  return {1,
+          70,
+          {"/dir/pool.img", 0x40, 8, std::move(type), word(0), word(5)},
+          {"push", "/src/list.cpp", line, 1, "", false},
+          place};
+}
+
+NumberedPlace fails() {
+  NumberedPlace p;
+  p.stack = {{"(anonymous namespace)::List::pop(int) const", "/src/list.cpp", 12, 1, "", false}};
+  return p;
+}
+
+// Places (1) lost, (2) survives, (3) the crash, (4) the read, (5) the failure.
+Finding shown(FindingKind kind) {
+  CrashCause c;
+  c.kind = kind;
+  c.first = store(1);
+  c.second = store(2, "List.root");
+  Finding f = makeFinding(kind, c);
+  f.places.resize(4);
+  f.places.push_back(fails());
+  f.shownBy = ShownBy{"crashes with SIGSEGV", 5, {{1, 77, 3, {store(1)}}}, 1, 1, {}};
+  return f;
+}
+CrashCause& cause(Finding& f) { return std::get<CrashCause>(f.claim); }
+
+TEST(Verdict, MissingFlush) {
+  Finding f = shown(FindingKind::MissingFlush);
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), is never flushed: a crash can lose it while List.root, stored at (2), "
+            "survives, and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  cause(f).first->bytes.type.clear();
+  cause(f).second.reset();
+  cause(f).promised = PromisedEnd{90, 2};
+  EXPECT_EQ(verdictOf(f),
+            "What is stored at (1) is never flushed: a crash can lose it though the operation that wrote it has ended "
+            "at (2), and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+}
+
+TEST(Verdict, MissingFence) {
+  Finding f = shown(FindingKind::MissingFence);
+  cause(f).flush = SeenFlush();
+  EXPECT_EQ(
+      verdictOf(f),
+      "Node.value, stored at (1), is flushed, but no fence follows before (2): a crash can lose it while List.root, "
+      "stored at (2), survives, and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  cause(f).flush.reset();
+  cause(f).second.reset();
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), is a non-temporal store, but no fence follows: a crash can lose it, and then "
+            "the restarted program crashes with SIGSEGV.");
+}
+
+TEST(Verdict, WrongOrder) {
+  Finding f = shown(FindingKind::WrongOrder);
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), is made durable too late, after (2): a crash in between can lose it while "
+            "List.root, stored at (2), survives, and then the restarted program crashes with SIGSEGV.");
+  cause(f).firstIs = FirstStore::Late;
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), comes only after (2), which relies on it: if the power fails between the two, "
+            "the restarted program crashes with SIGSEGV.");
+}
+
+TEST(Verdict, NotAtomic) {
+  Finding f = shown(FindingKind::NotAtomic);
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "The stores at (1) and (2) belong together: if the power fails between them, even with everything "
+            "persisted that was stored by then, the restarted program crashes with SIGSEGV.");
+  cause(f).eitherWay = true;
+  EXPECT_EQ(verdictOf(f),
+            "The stores at (1) and (2) belong together: a crash can keep either without the other, and then the "
+            "restarted program crashes with SIGSEGV.");
+  cause(f).eitherWay = false;
+  cause(f).first.reset();
+  EXPECT_EQ(verdictOf(f),
+            "If the power fails before (2), even with everything persisted that was stored by then, the restarted "
+            "program crashes with SIGSEGV.");
+  cause(f).second.reset();
+  EXPECT_EQ(verdictOf(f),
+            "If the power fails after (1), even with everything persisted that was stored by then, the restarted "
+            "program crashes with SIGSEGV.");
+}
+
+TEST(Verdict, OtherFailures) {
+  Finding f = shown(FindingKind::RecoveryFails);
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f), "After a crash the restarted program crashes with SIGSEGV.");
+  f = makeFinding(FindingKind::ProgramBug);
+  f.shownBy = ShownBy{"aborts", 1, {}, 0, 0, {}};
+  f.places = {fails()};
+  EXPECT_EQ(
+      verdictOf(f),
+      "Started again on what it left when it ended, with nothing lost, the program aborts in List::pop (list.cpp:12).");
+}
+
+TEST(Verdict, Race) {
+  Finding f = shown(FindingKind::CrossFailureRace);
+  cause(f).kind = FindingKind::MissingFlush;
+  cause(f).read = SeenRead{store(1).bytes, word(0), 4, {}};
+  f.shownBy->failsAt = 0;
+  f.shownBy->symptom = "answers neither as with all of it durable nor as with none";
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), may be lost or not when the power fails at (3), and the restart reads it at "
+            "(4): the restarted program then answers neither as with all of it durable nor as with none.");
+}
+
+TEST(Verdict, BadReads) {
+  BadReadClaim c;
+  c.allocated = 5;
+  c.allocatedAt = 1;
+  c.read.place = 4;
+  EXPECT_EQ(
+      verdictOf(makeFinding(FindingKind::UninitializedRead, c)),
+      "The restart reads at (4) memory that was allocated or discarded at (1) and that nothing had written since.");
+  c = {};
+  c.writer = store(1);
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::UncommittedRead, c)),
+            "The restart reads what was written at (1), though nothing had been committed by then.");
+  c.commit = store(2);
+  EXPECT_EQ(
+      verdictOf(makeFinding(FindingKind::UncommittedRead, c)),
+      "The restart reads what was written at (1), though it was not guaranteed to be durable at the last commit, (2).");
+  c.commitBefore = store(3);
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::StaleRead, c)),
+            "The restart reads what was written at (1), before the last two commits (3) and (2): it belongs to an "
+            "older version.");
+}
+
+TEST(Verdict, NotDurable) {
+  using When = NotDurable::When;
+  auto verdict = [](NotDurable c) {
+    Finding f = makeFinding(FindingKind::NeverPersisted, std::move(c));
+    f.operation = "put";
+    return verdictOf(f);
+  };
+  EXPECT_EQ(verdict({When::ProgramEnded, store(1), 8, false, false}),
+            "Node.value was not durable when the program ended: its line was not flushed after the store.");
+  EXPECT_EQ(verdict({When::OperationEnded, store(1, ""), 200, false, true}),
+            "A store of 200 bytes was not durable when the operation put ended: its line was flushed, but no fence of "
+            "the flushing thread completed the flush.");
+  EXPECT_EQ(verdict({When::Unmapped, store(1, ""), 1, true, false}),
+            "A store of 1 byte was not durable when its memory was unmapped: no fence of its thread followed this "
+            "non-temporal store.");
+}
+
+TEST(Verdict, OfDetectors) {
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::OverwrittenUnpersisted, Replaced{store(1), store(2)})),
+            "A store was replaced by another one before it was durable.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::StoreOutside, StoredPastTheEnd{1})),
+            "1 byte was stored past the end of the file.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::StoreOutside, StoredPastTheEnd{4})),
+            "4 bytes were stored past the end of the file.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedTwice, LoggedBefore{1})),
+            "1 byte was added to a transaction that had logged it already.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedTwice, LoggedBefore{6400})),
+            "6,400 bytes were added to a transaction that had logged them already.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedUnused, LoggedInVain{1, true})),
+            "In its only transaction nothing was stored to the range that is added here.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedUnused, LoggedInVain{2, true})),
+            "In none of its 2 transactions was anything stored to the range that is added here.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedUnused, LoggedInVain{3, false})),
+            "In 3 transactions nothing was stored to the range that is added here, and in fewer something was.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::CleanFlush)), "A line was flushed that had nothing to write back.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::RepeatedFlush)),
+            "A line was flushed again though nothing had been stored to it since its last flush.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::IdleFence)), "A fence completed nothing.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::FlushOutside)),
+            "A flush of volatile memory, which makes nothing durable; often the wrong address was flushed.");
+  // Without any facts the kind is all there is to say.
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::MissingFlush)), "Flush missing.");
+}
+
+TEST(Facts, OfACause) {
+  Finding f = shown(FindingKind::MissingFence);
+  cause(f).flush = SeenFlush{1, 80, "clwb", {}, {"flush", "/src/pm.h", 7, 1, "", false}};
+  cause(f).read = SeenRead{store(1).bytes, word(0), 4, {std::nullopt, store(1), store(0, "", 30), store(0, "", 30)}};
+  cause(f).read->sources.push_back(store(0));
+  cause(f).read->sources.back()->at = {};
+  auto says = [&](Fact fact) { return sentenceOf(fact, f); };
+  EXPECT_EQ(says(OldValueRead{word(0)}),
+            "The restart read 8 bytes at offset 0x40 of pool.img as 0; the lost store at (1) had made it 5.");
+  EXPECT_EQ(says(FineIfPersisted{1}), "With (1) persisted as well, the restart does not fail this way.");
+  EXPECT_EQ(says(NeverFlushed{1}), "No flush of its line follows the store at (1).");
+  EXPECT_EQ(says(FlushUnderWay{}), "Its line was flushed at pm.h:7, but the flush was still under way.");
+  EXPECT_EQ(says(FlushedLater{}), "Its line is flushed at pm.h:7 only later.");
+  EXPECT_EQ(says(LockedCompleted{}),
+            "Only under rmw-fences=off: on x86 a locked instruction completed the flush before the crash.");
+  EXPECT_EQ(says(FineWithout{2}), "Without (2) the restart ends well: that is what leads to the failure.");
+  EXPECT_EQ(says(CanWait{1, 2}), "With (1) and without (2) it ends well too, so (2) can wait.");
+  EXPECT_EQ(says(FineExchanged{1, 2}),
+            "With (2) stored and (1) not, the restart would end well: the other order would work.");
+  EXPECT_EQ(says(BothFail{}), "Both of the two states were run, and both fail.");
+  EXPECT_EQ(says(NotExamined{}),
+            "There were more failing states than are examined; the cause of these was not determined.");
+  EXPECT_EQ(says(MaySeeSeveral{}),
+            "The read at (4) may see what was there before, the store at list.cpp:11, the store at list.cpp:30 or a "
+            "store without debug information.");
+  EXPECT_EQ(says(NotRepeated{"hangs"}),
+            "Run once more, the same restart hangs: what it does depends on more than what it reads, so this is only "
+            "suspected.");
+  EXPECT_EQ(says(NotRepeated{}),
+            "Run once more, the same restart did not fail: what it does depends on more than what it reads, so this is "
+            "only suspected.");
+  cause(f).flush->at = {};
+  EXPECT_EQ(says(FlushedLater{}), "Its line is flushed only later.");
+  f.kind = FindingKind::CrossFailureRace;
+  EXPECT_EQ(says(FineIfPersisted{1}), "With (1) persisted as well, the restart does not answer this way.");
+}
+
+TEST(Facts, ManySourcesAreCounted) {
+  Finding f = shown(FindingKind::MissingFlush);
+  cause(f).read.emplace();
+  for (std::uint32_t line = 1; line <= 8; ++line) cause(f).read->sources.push_back(store(0, "", line));
+  EXPECT_EQ(sentenceOf(MaySeeSeveral{}, f),
+            "The read may see the store at list.cpp:1, the store at list.cpp:2, the store at list.cpp:3, the store at "
+            "list.cpp:4, the store at list.cpp:5, the store at list.cpp:6 or 2 more.");
+}
+
+TEST(Facts, OtherSymptom) {
+  Finding f = shown(FindingKind::RecoveryFails);
+  EXPECT_EQ(sentenceOf(OtherSymptom{"aborts", fails().stack.front()}, f),
+            "Other restarts fail by the same cause in another way: After a crash the restarted program aborts in "
+            "List::pop (list.cpp:12).");
+}
+
+Said said(std::string output, int exitCode = 0) { return {std::move(output), false, exitCode, {}}; }
+
+TEST(Facts, WrongAnswer) {
+  Finding f = shown(FindingKind::NotAtomic);
+  EXPECT_EQ(sentenceOf(WrongAnswer{true, "put", said("1\n2\n"), said("", 3), said(std::string(200, 'x'))}, f),
+            "This restart prints \"1 / 2\"; if the power fails before \"put\" it prints nothing and exits with 3, if "
+            "it fails after \"put\" it prints \"" +
+                std::string(160, 'x') + " ...\".");
+  EXPECT_EQ(sentenceOf(WrongAnswer{false, "", said("a"), said("b"), said("c")}, f),
+            "This restart prints \"a\"; if the power fails with nothing durable that was stored since the last "
+            "ordering point it prints \"b\", if it fails with all of it durable it prints \"c\".");
+  EXPECT_NE(sentenceOf(WrongAnswer{true, "", {}, {}, {}}, f).find("before the operation"), std::string::npos);
+}
+
+TEST(Facts, TrustedTooSoon) {
+  Finding f = shown(FindingKind::NotAtomic);
+  TrustedTooSoon fact{false, store(0), std::nullopt, std::nullopt};
+  EXPECT_EQ(sentenceOf(fact, f),
+            "The restart trusts what was stored at list.cpp:11, though nothing had been committed.");
+  fact.commit = store(0, "", 20);
+  EXPECT_EQ(sentenceOf(fact, f),
+            "The restart trusts what was stored at list.cpp:11, which was not guaranteed to be durable at the last "
+            "commit at list.cpp:20.");
+  fact.commitBefore = store(0, "", 19);
+  fact.stale = true;
+  EXPECT_EQ(
+      sentenceOf(fact, f),
+      "The restart trusts what was stored at list.cpp:11, before the last two commits at list.cpp:19 and list.cpp:20.");
+}
+
+TEST(Facts, OfBadReadsAndDetectors) {
+  Finding f = makeFinding(FindingKind::UncommittedRead, BadReadClaim{});
+  auto says = [&](Fact fact) { return sentenceOf(fact, f); };
+  EXPECT_EQ(says(ReadAfterCrash{3, 77, 1, 1200}),
+            "This happens if the power fails after (3) (event 77), among others: at 1 point, in 1,200 crash states.");
+  EXPECT_EQ(says(InferredCommit{"why"}), "The restart trusts it because of that: why.");
+  EXPECT_EQ(says(OtherBytesMatter{}), "With other bytes in that place the restart says something else.");
+  EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
+  EXPECT_EQ(says(DurableTooLate{9}), "It was made durable afterwards, too late for a crash in between.");
+  EXPECT_EQ(says(DurableWithRmwFences{}),
+            "It depends on rmw-fences=off: with locked instructions as fences the store is durable in time.");
+  EXPECT_EQ(says(TransactionDidWork{}),
+            "Other ranges of such a transaction were written: it had not been rolled back before its work.");
+  EXPECT_EQ(says(MayBeRolledBack{}),
+            "Nothing that these transactions had logged was written: if all of them were rolled back early, nothing is "
+            "wasted.");
+  EXPECT_EQ(says(OtherCallersWrite{}), "What other callers add by the same code is written.");
+}
+
+TEST(Crash, InWords) {
+  ShownBy s = *shown(FindingKind::MissingFlush).shownBy;
+  EXPECT_EQ(crashText(s),
+            "the power fails after (3) (event 77) with everything persisted but 8 bytes at offset 0x40 of pool.img");
+  s.crashes[0].lost.push_back(store(0));
+  s.crashes.push_back({2, 9, 0, {}});
+  EXPECT_EQ(
+      crashText(s),
+      "the power fails after (3) (event 77) with everything persisted but 2 stores, the first of them 8 bytes at "
+      "offset 0x40 of pool.img; then it fails in the restart at the beginning (event 9) with everything persisted");
+  s.crashes.clear();
+  EXPECT_EQ(crashText(s), "none: the program had ended, and everything it had stored was persisted");
+}
+
+TEST(Values, AreIntegersWhereTheyMayBe) {
+  EXPECT_EQ(valueText(word(5, 1)), "5");
+  EXPECT_EQ(valueText(word(0xffff, 2)), "65535");
+  EXPECT_EQ(valueText(word(0x10000, 4)), "0x10000");
+  EXPECT_EQ(valueText(word(0x7f0000001000)), "0x7f0000001000");
+  EXPECT_EQ(valueText(word(0x636261, 3)), "61 62 63");
+  EXPECT_EQ(valueText({}), "unknown");
+}
+
+}  // namespace
+}  // namespace blackout
