@@ -49,7 +49,7 @@ TEST_F(Only, ASiblingIsNotUnderIt) {
 }
 
 TEST_F(Only, AFindingIsKeptByAnyFrameOfItsPlaces) {
-  Finding f = makeFinding(FindingKind::IdleFence, "verdict");
+  Finding f = makeFinding(FindingKind::IdleFence);
   NumberedPlace place;
   place.stack = {{"persist", path("lib/persist.c"), 3, 1, "", false}, {"put", path("src2/put.c"), 9, 1, "", false}};
   f.places = {place};

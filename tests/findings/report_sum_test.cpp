@@ -9,7 +9,7 @@ namespace blackout {
 namespace {
 
 Finding found(FindingKind kind, std::uint64_t site, std::uint64_t times) {
-  Finding f = makeFinding(kind, "Something.");
+  Finding f = makeFinding(kind);
   NumberedPlace place;
   place.label = "written here";
   place.siteId = site;
@@ -48,8 +48,8 @@ TEST(ReportSum, OneCauseIsOneFinding) {
 TEST(ReportSum, TheWorseIsTold) {
   Finding suspected = found(FindingKind::MissingFlush, 1, 0), shown = suspected;
   suspected.severity = Severity::Suspected;
-  suspected.shownBy = ShownBy{"did not fail", "a crash", 1, 1, {}};
-  shown.shownBy = ShownBy{"crashes with SIGSEGV", "another crash", 4, 2, {}};
+  suspected.shownBy = ShownBy{"did not fail", 0, {}, 1, 1, {}};
+  shown.shownBy = ShownBy{"crashes with SIGSEGV", 0, {}, 4, 2, {}};
   for (bool first : {true, false}) {
     Report sum = reportOf({first ? shown : suspected});
     sum += reportOf({first ? suspected : shown});
