@@ -51,6 +51,7 @@ install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 bench: build
+	@cmake --build $(BUILD) -j $(JOBS) --target index_bench runs_bench
 	@bench/run $(BUILD)/bin
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.cpp')
