@@ -8,7 +8,8 @@
 #   make demo       a bundled program with a bug, checked, fixed, and checked again
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
-#   make format     rewrites the sources with clang-format;  make tidy runs clang-tidy
+#   make format     rewrites the sources with clang-format; make format-check only says what it would change
+#   make tidy       clang-tidy; SHARD=2/7 takes a seventh of the sources and what the last commits changed
 
 BUILD := build
 PREFIX ?= /usr/local
@@ -16,7 +17,7 @@ SHARD ?= 1/1
 JOBS ?= $(shell nproc)
 DEMO := blackout blackout-clang blackout-clang++ BlackoutPass blackout_rt
 
-.PHONY: all setup build test test-full truth demo install bench format tidy clean
+.PHONY: all setup build test test-full truth demo install bench format format-check tidy clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
@@ -50,14 +51,18 @@ install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 bench: build
+	@cmake --build $(BUILD) -j $(JOBS) --target index_bench runs_bench
 	@bench/run $(BUILD)/bin
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.hpp' '*.c' '*.cpp')
 format: setup
 	@clang-format-19 -i $(SOURCES)
 
-tidy: setup $(BUILD)/build.ninja
-	@run-clang-tidy-19 -quiet -p $(BUILD) -j $(JOBS) '$(CURDIR)/src/.*'
+format-check: setup
+	@clang-format-19 --dry-run -Werror $(SOURCES)
+
+tidy: setup
+	@JOBS=$(JOBS) scripts/tidy $(SHARD)
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) build-asan build-tsan build-tidy

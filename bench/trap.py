@@ -7,6 +7,7 @@ and other programs on the machine don't count. Restarts are timed by the clock.
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import sys
@@ -14,8 +15,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REAL = os.path.join(HERE, "..", "tests", "real")
-NAMES = ["trap-access", "trap-elsewhere", "trap-restart", "trap-mapcli"]
-LIMITS = {"trapped access, us": 5.0, "trapped elsewhere": 1.1, "trapped restart": 2.0, "trapped mapcli, s": 120.0}
+NAMES = ["trap-access", "trap-elsewhere", "trap-restart", "trap-mapcli", "trap-parts"]
+LIMITS = {"trapped access, us": 5.0, "trapped elsewhere": 1.1, "trapped restart": 2.0, "trapped mapcli, s": 120.0,
+          "one instruction, us": 3.0, "one wide instruction, us": 7.0, "patching libpmemobj, ms": 100.0,
+          "patching libstdc++, ms": 1000.0, "patched lock xadd, ns more": 6.0, "patched xchg, ns more": 12.0}
 ACCESSES = {"store": "8-byte store", "vector": "16-byte vector store", "update": "add to memory", "locked": "lock xadd",
             "copy": "rep movsb of 64 bytes", "mix": "all of them in turn"}
 ELSEWHERE = {"compute": "computing", "allocate": "malloc and free", "mutex-tree": "lock, update a tree, unlock",
@@ -163,4 +166,33 @@ def mapcli(bench, table):
               f"{each * 1000:.1f}", table.limit("trapped mapcli, s", whole))
 
 
-MEASURES = dict(zip(NAMES, (access, elsewhere, restart, mapcli)))
+def parts(bench, table):
+    """What the unit tests of the runtime's parts print of their own time."""
+    table.head("Parts of the runtime", "part", "time")
+    tests = os.path.join(os.path.dirname(bench.blackout), "..", "tests", "bin")
+
+    def said(program, test, pattern):
+        path = os.path.join(tests, program)
+        if not os.path.exists(path):
+            bench.stop(f"{path} is missing: build the tests")
+        found = re.findall(pattern, bench.run([path, f"--gtest_filter={test}"]), re.MULTILINE)
+        if not found:
+            bench.stop(f"{program} says nothing of its time")
+        return found
+
+    for name, time_of_one in said("trap_instruction_test", "Instructions.Figures", r"^(.*): (\d+) ns$"):
+        wide = "ymm" in name or "zmm" in name
+        table.row(name, table.limit("one wide instruction, us" if wide else "one instruction, us", int(time_of_one) / 1000))
+    libraries = dict(said("trap_patches_libraries_test", "Libraries.ArePatched", r"^(lib\S+) .*? ([\d.]+) ms$"))
+    for name in ("libpmemobj.so.1", "libstdc++.so.6"):
+        if name in libraries:
+            short = "patching " + name.split(".so")[0] + ", ms"
+            table.row(short, table.limit(short, float(libraries[name])))
+    [figures] = said("trap_patches_libraries_test", "Libraries.LockedInstructionsActOnlyWhenActive",
+                     r"^lock xadd: ([\d.]+) ns, patched ([\d.]+), .*; xchg: ([\d.]+) ns, patched ([\d.]+)$")
+    xadd, patched_xadd, xchg, patched_xchg = map(float, figures)
+    for name, more in {"patched lock xadd, ns more": patched_xadd - xadd, "patched xchg, ns more": patched_xchg - xchg}.items():
+        table.row(name, table.limit(name, more))
+
+
+MEASURES = dict(zip(NAMES, (access, elsewhere, restart, mapcli, parts)))

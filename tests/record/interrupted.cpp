@@ -42,7 +42,8 @@ int main(int, char** argv) {
       pool[512] = 1;  // dies here, inside the event
       _exit(0);
     }
-    usleep(50000);
+    siginfo_t dead;
+    waitid(P_PID, child, &dead, WEXITED | WNOWAIT);
     pool[1] = 1;
     waitpid(child, nullptr, 0);
   } else {

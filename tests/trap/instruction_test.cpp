@@ -409,25 +409,24 @@ TEST_F(Instructions, OfSeveralThreadsAtOnce) {
   EXPECT_EQ(sum, uint64_t(kThreads) * kTimes);
 }
 
-// A figure, and a limit that only a mistake exceeds.
-TEST_F(Instructions, TakeLittleTime) {
+// Figures for bench/run, which has their limits.
+TEST_F(Instructions, Figures) {
   protect(memory, true);
   withContext(
       [](ucontext_t& context) {
         struct Case {
           const char* name;
           const Instruction* i;
-          bool wide;
         };
-        std::vector<Case> cases = {{"mov store", &make({0x48, 0x89, 0x01}), false},
-                                   {"lock xadd", &make({0xf0, 0x48, 0x0f, 0xc1, 0x01}), false},
-                                   {"movdqu store", &make({0xf3, 0x0f, 0x7f, 0x01}), false},
-                                   {"movdqu load", &make({0xf3, 0x0f, 0x6f, 0x01}), false}};
-        if (__builtin_cpu_supports("avx")) cases.push_back({"vmovdqu ymm load", &make({0xc5, 0xfe, 0x6f, 0x01}), true});
+        std::vector<Case> cases = {{"mov store", &make({0x48, 0x89, 0x01})},
+                                   {"lock xadd", &make({0xf0, 0x48, 0x0f, 0xc1, 0x01})},
+                                   {"movdqu store", &make({0xf3, 0x0f, 0x7f, 0x01})},
+                                   {"movdqu load", &make({0xf3, 0x0f, 0x6f, 0x01})}};
+        if (__builtin_cpu_supports("avx")) cases.push_back({"vmovdqu ymm load", &make({0xc5, 0xfe, 0x6f, 0x01})});
         if (__builtin_cpu_supports("avx512f")) {
-          cases.push_back({"vmovdqu64 zmm store", &make({0x62, 0xf1, 0xfe, 0x48, 0x7f, 0x01}), true});
-          cases.push_back({"vmovdqu64 zmm load", &make({0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x01}), true});
-          cases.push_back({"vmovdqu64 zmm masked store", &make({0x62, 0xf1, 0xfe, 0x49, 0x7f, 0x01}), true});
+          cases.push_back({"vmovdqu64 zmm store", &make({0x62, 0xf1, 0xfe, 0x48, 0x7f, 0x01})});
+          cases.push_back({"vmovdqu64 zmm load", &make({0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x01})});
+          cases.push_back({"vmovdqu64 zmm masked store", &make({0x62, 0xf1, 0xfe, 0x49, 0x7f, 0x01})});
         }
         greg_t pc = context.uc_mcontext.gregs[REG_RIP];
         for (const Case& c : cases) {
@@ -446,7 +445,6 @@ TEST_F(Instructions, TakeLittleTime) {
             each = std::min(each, long(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count() / kTimes));
           }
           printf("%s: %d ns\n", c.name, int(each));
-          EXPECT_LT(each, c.wide ? 7000 : 3000) << c.name;
         }
         context.uc_mcontext.gregs[REG_RIP] = pc;
       },

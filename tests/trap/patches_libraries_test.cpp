@@ -82,16 +82,16 @@ class Libraries : public testing::Test {
   }
 };
 
-TEST_F(Libraries, ArePatchedInTime) {
+TEST_F(Libraries, ArePatched) {
   for (const char* name :
        {"libpmem.so.1", "libpmem2.so.1", "libpmemobj.so.1", "libpmemblk.so.1", "libpmemlog.so.1", "libcrypto.so.3",
         "libstdc++.so.6", "libgcc_s.so.1", "libZydis.so.4.0", "libLLVM.so.19.1", "libglib-2.0.so.0", "libz.so.1",
         "libzstd.so.1", "libsqlite3.so.0", "libtbb.so.12", "libpython3.11.so.1.0", "libatomic.so.1"}) {
     PatchedLibrary& library = patched(name);
     if (!library.file->loaded()) continue;
-    // Many times the targets (15 and 150 ms): the machine may be busy.
-    if (std::string(name) == "libpmemobj.so.1") EXPECT_LT(library.milliseconds, 100);
-    if (std::string(name) == "libstdc++.so.6") EXPECT_LT(library.milliseconds, 1000);
+    // Both have locked instructions. How long it takes is printed for bench/run.
+    if (std::string(name) == "libpmemobj.so.1" || std::string(name) == "libstdc++.so.6")
+      EXPECT_GT(library.count.patched, 0u) << name;
   }
 }
 
@@ -231,7 +231,8 @@ double cost(void (*loop)(uint64_t*, uint64_t)) {
   return best;
 }
 
-TEST_F(Libraries, LockedInstructionsStayCheap) {
+// Figures for bench/run, which has their limits.
+TEST_F(Libraries, LockedInstructionsActOnlyWhenActive) {
   LoadedFile file(PATCHED_CODE_FOLDER "/libpatched_code_gcc.so");
   ASSERT_TRUE(file.loaded());
   auto* xadd = file.find<void (*)(uint64_t*, uint64_t)>("patched_xadd_loop");
@@ -244,9 +245,7 @@ TEST_F(Libraries, LockedInstructionsStayCheap) {
   double xaddActive = cost(xadd);
   printf("lock xadd: %.2f ns, patched %.2f, with an action %.2f; xchg: %.2f ns, patched %.2f\n", xaddBefore, xaddAfter,
          xaddActive, xchgBefore, xchgAfter);
-  // Targets are 2 ns; a machine that others use, too, gets some more.
-  EXPECT_LT(xaddAfter - xaddBefore, 6);
-  EXPECT_LT(xchgAfter - xchgBefore, 12);
+  EXPECT_GT(actions, 0u);
 }
 
 }  // namespace

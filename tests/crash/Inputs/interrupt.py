@@ -1,15 +1,20 @@
-"""Starts a command, interrupts it after some seconds, and ends with its exit code."""
+"""Starts a command, interrupts it in the middle of its restarts, and ends with its exit code."""
 
+import os
 import signal
 import subprocess
 import sys
-import time
 
-command = subprocess.Popen(sys.argv[2:])
-time.sleep(float(sys.argv[1]))
-command.send_signal(signal.SIGINT)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "recover", "Inputs"))
+sys.dont_write_bytecode = True
+from marked_processes import Marked
+
+tool = Marked(sys.argv[1:])
+if not tool.wait_for_restarts():
+    sys.exit("the command ended before it could be interrupted")
+tool.command.send_signal(signal.SIGINT)
 try:
-    sys.exit(command.wait(timeout=60))
+    sys.exit(tool.command.wait(timeout=60))
 except subprocess.TimeoutExpired:
-    command.kill()
+    tool.command.kill()
     sys.exit("it goes on after an interrupt")
