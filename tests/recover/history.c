@@ -9,7 +9,7 @@
 // RUN: not %blackout check --pm %t.img --json one.json -- %t %t.img history 2>&1 | FileCheck %s --check-prefix=TORN
 // TORN: shown: update not atomic [not-atomic] (cross-failure race)
 // TORN: answers neither as before the operation nor as after it
-// TORN: evidence: This restart prints nothing and answers get("both") = 1 0, count() = 2; after a crash before "set" it prints nothing and answers get("both") = 0 0, count() = 2, after one after "set" nothing and answers get("both") = 1 1, count() = 2.
+// TORN: evidence: This restart prints nothing and answers get("both") = 1 0, count() = 2; if the power fails before "set" it prints nothing and answers get("both") = 0 0, count() = 2, if it fails after "set" it prints nothing and answers get("both") = 1 1, count() = 2.
 // RUN: not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY: The restart ends well and says the same again
 //
