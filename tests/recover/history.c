@@ -14,7 +14,7 @@
 // REPLAY: The restart ends well and prints the same again
 //
 // Bytes that only the call itself reads are read by the restart.
-// RUN: not %blackout check --fail-on suspected --pm %t.img -- %t %t.img bytes 2>&1 | FileCheck %s --check-prefix=BYTES
+// RUN: not %blackout check --findings bytes --fail-on suspected --pm %t.img -- %t %t.img bytes 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: answers get() = [01 00 00 00 00 00 00 00] [00 00 00 00 00 00 00 00], count() = 2;
 //
 // With another number of jobs the same.
