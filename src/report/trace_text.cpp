@@ -141,7 +141,8 @@ std::string EventPrinter::body(EventNo n) const {
       return (e.len & BLACKOUT_OP_VALUES) != 0 ? std::string() : fmt::format("result {}", e.value);
     case EventKind::OpValues: {
       std::string text = e.len == BLACKOUT_VALUES_RESULTS ? "results" : "arguments";
-      for (const Value& v : decodeValues(trace_.payload(n)).value()) text += " " + escapeText(textOf(v));
+      auto values = decodeValues(trace_.payload(n));
+      for (const Value& v : values.value()) text += " " + escapeText(textOf(v));
       return text;
     }
     case EventKind::Request: {

@@ -140,7 +140,7 @@ TEST(RunSummary, CountsTheTrace) {
   EXPECT_EQ(r.run.flushes, 3U);
   EXPECT_EQ(r.run.fences, 3U) << "lfence is none";
   EXPECT_EQ(r.run.loads, 2U);
-  EXPECT_EQ(r.run.operations, 1U);
+  EXPECT_EQ(r.run.operations, 2U);
   EXPECT_EQ(r.run.threads, 2U);
   EXPECT_EQ(r.run.waitStatus, 0);
   ASSERT_EQ(r.pools.size(), 2U);
