@@ -32,33 +32,48 @@ const UncertainLine& FirstCrash::line(std::uint32_t pointNo, TrackedNo w) const 
 }
 
 CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t pointNo)
-    : first_(&first), pointNo_(pointNo), identity_(mix(pointNo)) {}
+    : first_(&first), pointNo_(pointNo), identity_(mix(pointNo)) {
+  const FileTimeline& timeline = first.baseline().index().files();
+  if (!timeline.uncertain()) return;
+  FilesVersions found = timeline.versionsAt(first.baseline().point(pointNo));
+  if (found.versions.size() == 1) return;
+  UncertainFiles& files = files_.emplace();
+  files.newest = static_cast<std::uint32_t>(found.newest);
+  files.complete = found.complete;
+  for (FilesVersion& v : found.versions) files.versions.push_back({std::move(v.files), std::move(v.version), 0});
+}
 
 CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<TrackedNo, UncertainLine> changed,
-                       std::optional<std::vector<RunFile>> files, std::uint64_t identity)
+                       std::optional<UncertainFiles> files, std::uint64_t identity)
     : first_(before->first_),
       pointNo_(before->pointNo_),
       identity_(mix(before->identity_, identity)),
       before_(std::move(before)),
       changed_(std::move(changed)),
       all_(before_->all_),
-      files_(files ? std::move(files) : before_->files_) {
+      files_(files ? std::move(files) : before_->files_),
+      changedFiles_(files.has_value()) {
   for (const auto& [w, line] : changed_) all_[w] = &line;
 }
 
-std::vector<RunFile> CrashSpace::files() const {
+UncertainFiles CrashSpace::files() const {
   if (files_) return *files_;
   const FileTimeline& timeline = first_->baseline().index().files();
   EventNo at = first_->baseline().point(pointNo_);
-  std::vector<RunFile> out;
-  for (FileNo f = 1; f <= timeline.count(); ++f)
-    if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
-  return out;
+  Version least = timeline.leastAt(at);
+  std::vector<FileState> files = timeline.filesIn(at, least);
+  return {{{std::move(files), std::move(least), 0}}, 0, true};
 }
 
-PathState pathState(const std::vector<RunFile>& files, const std::string& path) {
+std::optional<std::vector<FileState>> CrashSpace::requestFiles(std::uint32_t version) const {
+  // Of the first crash, the least version is the baseline's.
+  if (!files_ || (before_ == nullptr && version == 0)) return std::nullopt;
+  return files_->versions[version].files;
+}
+
+PathState pathState(const std::vector<FileState>& files, const std::string& path) {
   // The last file with a name has it.
-  auto it = std::find_if(files.rbegin(), files.rend(), [&](const RunFile& f) { return f.path == path; });
+  auto it = std::find_if(files.rbegin(), files.rend(), [&](const FileState& f) { return f.path == path; });
   return it == files.rend() ? PathState{} : PathState{it->number, it->size};
 }
 
@@ -82,11 +97,12 @@ const std::vector<TrackedNo>& CrashSpace::uncertain() const {
 double CrashSpace::log10States() const {
   double sum = 0;
   for (TrackedNo w : uncertain()) sum += std::log10(static_cast<double>(line(w).versions.size()));
+  if (uncertainFiles()) sum += std::log10(static_cast<double>(files_->versions.size()));
   return sum;
 }
 
 std::uint64_t CrashSpace::states() const {
-  std::uint64_t product = 1;
+  std::uint64_t product = uncertainFiles() ? files_->versions.size() : 1;
   for (TrackedNo w : uncertain())
     if (__builtin_mul_overflow(product, line(w).versions.size(), &product)) return UINT64_MAX;
   return product;
@@ -146,9 +162,9 @@ const UncertainLine& SpaceMemory::line(TrackedNo w) const {
 std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
   const Baseline& baseline = first_->baseline();
   if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, subject), question);
-  const auto& files = space_->changedFiles();
-  return replyOf(files ? pathState(*files, baseline.tracked().paths()[subject])
-                       : baseline.pathState(pointNo_, subject));
+  const UncertainFiles* files = space_->ownFiles();
+  return replyOf(files != nullptr ? pathState(files->versions.front().files, baseline.tracked().paths()[subject])
+                                  : baseline.pathState(pointNo_, subject));
 }
 
 }  // namespace blackout

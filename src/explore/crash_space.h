@@ -1,6 +1,6 @@
-// What one crash may leave: a base content for every tracked line, and for the uncertain lines the versions they may
-// have. The first crash's spaces are the points of the baseline; a further crash changes some lines of the space
-// before it. Strategies, walks and results know only this.
+// What one crash may leave: a base content for every tracked line, for the uncertain lines the versions they may
+// have, and the versions of the pool files. The first crash's spaces are the points of the baseline; a further crash
+// changes some lines of the space before it. Strategies, walks and results know only this.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,18 @@ struct UncertainLine {
   bool complete = true;                // false: it has more versions than the model enumerates
 };
 
+// The pool files of a space. If they are settled, they have one version.
+struct SpaceFiles {
+  std::vector<FileState> files;  // that exist, ascending by number
+  Version version;               // which of the changes of the crash's own trace survived
+  std::uint32_t parent = 0;      // a further crash: which version the crash before had left, its number there
+};
+struct UncertainFiles {
+  std::vector<SpaceFiles> versions;  // distinct; the first is the least
+  std::uint32_t newest = 0;
+  bool complete = true;
+};
+
 // The lines of the first crash: those of the baseline, enumerated when they are first asked for.
 class FirstCrash {
  public:
@@ -50,7 +62,7 @@ class CrashSpace {
   // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity`
   // tells it from others after the same space.
   CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<TrackedNo, UncertainLine> changed,
-             std::optional<std::vector<RunFile>> files, std::uint64_t identity);
+             std::optional<UncertainFiles> files, std::uint64_t identity);
 
   std::uint32_t pointNo() const { return pointNo_; }
   const FirstCrash& first() const { return *first_; }
@@ -64,10 +76,15 @@ class CrashSpace {
   const std::map<TrackedNo, UncertainLine>& changed() const { return changed_; }
   const std::map<TrackedNo, const UncertainLine*>& changedSinceFirst() const { return all_; }
 
-  // The files that exist, ascending by number.
-  std::vector<RunFile> files() const;
-  // The same as a request has them: none if they are the baseline's.
-  const std::optional<std::vector<RunFile>>& changedFiles() const { return files_; }
+  // The versions of the files.
+  UncertainFiles files() const;
+  // Null: the baseline has them, and they are settled.
+  const UncertainFiles* ownFiles() const { return files_ ? &*files_ : nullptr; }
+  bool uncertainFiles() const { return files_ && files_->versions.size() > 1; }
+  // Whether this crash changed them or what is known of them, so that the space before has others.
+  bool changedFiles() const { return changedFiles_; }
+  // As a request has them: none if they are the baseline's.
+  std::optional<std::vector<FileState>> requestFiles(std::uint32_t version) const;
 
   // What samples are drawn by: the same for the same crash in every exploration.
   std::uint64_t identity() const { return identity_; }
@@ -82,7 +99,8 @@ class CrashSpace {
   std::shared_ptr<const CrashSpace> before_;
   std::map<TrackedNo, UncertainLine> changed_;
   std::map<TrackedNo, const UncertainLine*> all_;
-  std::optional<std::vector<RunFile>> files_;
+  std::optional<UncertainFiles> files_;
+  bool changedFiles_ = false;
   mutable std::vector<TrackedNo> uncertain_;
   mutable bool listed_ = false;
 };
@@ -102,7 +120,7 @@ class SpaceMemory {
   // The content of the least version.
   const LineBytes& least(TrackedNo w) const { return *cells_[w].least; }
   const UncertainLine& line(TrackedNo w) const;
-  // The replies to queries that are not about bytes.
+  // The replies to queries that are not about bytes, if the files are settled.
   std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
   TrackedNo lines() const { return static_cast<TrackedNo>(cells_.size()); }
 
@@ -123,7 +141,7 @@ class SpaceMemory {
 };
 
 // What is at the path, if these are the files.
-PathState pathState(const std::vector<RunFile>& files, const std::string& path);
+PathState pathState(const std::vector<FileState>& files, const std::string& path);
 
 // The reply to a Path query as one number.
 constexpr std::uint64_t replyOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }

@@ -98,7 +98,7 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
       identity = mix(identity, q.subject, q.mask);
     }
     made = std::make_shared<CrashSpace>(*parent, (*cut)->changed(**parent, tree, path, info.at),
-                                        (*cut)->files(**parent, info.at), identity);
+                                        (*cut)->files(**parent, tree, path, info.at), identity);
   }
   if (openSpaces_.size() == kOpenSpaces) openSpaces_.erase(openSpaces_.begin());
   openSpaces_.emplace_back(s, made);

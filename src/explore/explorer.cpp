@@ -239,14 +239,27 @@ const InterruptedRecovery& openedRecovery(const Exploration& exploration, Recove
   return **cut;
 }
 
-// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, before and after
-// each observation.
+// Follows a recovery's way as seen from a space: the versions that are left of each uncertain line, or of the files,
+// before and after each observation. Without a line and with versions it is one of uncertain files.
 template <class Visit>
 void follow(const Exploration& exploration, const CrashSpace& space, const Recovery& recovery, Visit visit) {
   const RecoveryTree& tree = exploration.treeOf(recovery);
   std::map<TrackedNo, std::vector<std::uint32_t>> left;
   for (EdgeNo e : tree.path(recovery.edge())) {
     NodeNo n = tree.nodeOf(e);
+    if (tree.kind(n) == QueryKind::Path && space.uncertainFiles()) {
+      const auto& versions = space.ownFiles()->versions;
+      auto [it, fresh] = left.try_emplace(kPoolFiles);
+      if (fresh)
+        for (std::uint32_t v = 0; v < versions.size(); ++v) it->second.push_back(v);
+      std::vector<std::uint32_t> before = it->second;
+      const std::string& path = exploration.baseline().tracked().paths()[tree.subject(n)];
+      std::erase_if(it->second,
+                    [&](std::uint32_t v) { return replyOf(pathState(versions[v].files, path)) != tree.numberOf(e); });
+      assert(!it->second.empty());
+      visit(e, nullptr, before, it->second);
+      continue;
+    }
     const UncertainLine* line = nullptr;
     if (tree.kind(n) == QueryKind::Bytes) line = &space.line(tree.subject(n));
     if (line == nullptr || line->versions.size() == 1) {
@@ -278,20 +291,27 @@ RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
            NodeNo n = tree.nodeOf(e);
            Observation o;
            o.query = tree.query(n);
-           if (line != nullptr) {
-             o.uncertain = true;
+           if (!after.empty()) {
+             o.uncertain = line != nullptr;
              o.version = after.front();
+             auto path = [&](std::uint32_t v) {
+               return pathState(space->ownFiles()->versions[v].files, state_->tracked->paths()[o.query.subject]);
+             };
              // A class begins with a version that answers like none before it.
              std::vector<std::uint32_t> firsts;
              for (std::uint32_t v : before) {
                auto like = [&](std::uint32_t f) {
-                 return tree.same(n, line->versions[f].bytes, line->versions[v].bytes);
+                 return line == nullptr ? path(f) == path(v)
+                                        : tree.same(n, line->versions[f].bytes, line->versions[v].bytes);
                };
                if (std::none_of(firsts.begin(), firsts.end(), like)) firsts.push_back(v);
              }
              o.classes = static_cast<std::uint32_t>(firsts.size());
              o.taken = static_cast<std::uint32_t>(std::find(firsts.begin(), firsts.end(), o.version) - firsts.begin());
-             detail.example.versions[o.query.subject] = o.version;
+             if (line != nullptr)
+               detail.example.versions[o.query.subject] = o.version;
+             else
+               detail.example.files = o.version;
            }
            detail.observations.push_back(o);
          });
@@ -356,6 +376,7 @@ Restriction Explorer::State::pinned(const ChosenVersions& chosen) const {
   Restriction r;
   r.unnamed = chosen.unnamed == UnnamedLines::Least ? Unrestricted::Least : Unrestricted::Newest;
   for (const auto& [w, version] : chosen.versions) r.allowed.push_back({w, {version}});
+  if (chosen.files) r.files = {*chosen.files};
   return r;
 }
 
@@ -365,6 +386,9 @@ CrashState Explorer::crashState(SpaceNo s, const ChosenVersions& chosen) const {
   // The version of every line that matters, from the last crash to the first: each says which version of the crash
   // before it lies under it.
   std::map<TrackedNo, std::uint32_t> versions = chosen.versions;
+  // Like a line that further crashes change: named wherever it is not settled.
+  std::uint32_t files = chosen.files.value_or(
+      space->uncertainFiles() && chosen.unnamed == UnnamedLines::Newest ? space->ownFiles()->newest : 0);
   CrashState out;
   const CrashSpace* level = space.get();
   for (SpaceNo no = s;; no = exploration.spaces[no].parent, level = level->before()) {
@@ -390,6 +414,12 @@ CrashState Explorer::crashState(SpaceNo s, const ChosenVersions& chosen) const {
                                         : openedRecovery(exploration, info.through).toTrace(state_->tracked->line(w))] =
             v.version;
       if (info.level > 1) before[w] = v.parent;
+    }
+    if (info.level == 1 ? level->uncertainFiles() : level->changedFiles()) {
+      const SpaceFiles& v = level->ownFiles()->versions[files];
+      if (info.level == 1 || openedRecovery(exploration, info.through).index().files().uncertain())
+        crash.files = v.version;
+      files = v.parent;
     }
     out.insert(out.begin(), std::move(crash));
     if (info.level == 1) return out;

@@ -138,14 +138,16 @@ struct SpaceInfo {
   std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
 
-// One state of a space in short: versions of some of its uncertain lines, as numbers in UncertainLine::versions, and
-// what all others hold. Explorer::crashState tells it in full.
+// One state of a space in short: versions of some of its uncertain lines and perhaps of the pool files, as numbers in
+// UncertainLine::versions and UncertainFiles::versions, and what everything else holds. Explorer::crashState tells it
+// in full.
 struct ChosenVersions {
   explicit ChosenVersions(UnnamedLines unnamed, std::map<TrackedNo, std::uint32_t> versions = {})
       : unnamed(unnamed), versions(std::move(versions)) {}
 
   UnnamedLines unnamed;
   std::map<TrackedNo, std::uint32_t> versions;
+  std::optional<std::uint32_t> files;
   bool operator==(const ChosenVersions&) const = default;
 };
 
@@ -154,14 +156,15 @@ struct Observation {
   Query query;                // where and event are 0
   std::uint32_t classes = 1;  // how many different replies were possible here; 1: settled
   std::uint32_t taken = 0;    // which, in the order of their first versions
-  std::uint32_t version = 0;  // the first version of that class; of an uncertain line
+  std::uint32_t version = 0;  // the first version of that class; of an uncertain line, or of uncertain files
   bool uncertain = false;     // of an uncertain line (that may be settled by what was observed before)
 };
 
 struct RecoveryDetail {
   OutcomeNo outcome = 0;
   std::vector<Observation> observations;
-  // For each uncertain line that it read the first version that leads here. The others don't matter to it.
+  // For each uncertain line that it read, and for uncertain files that it asked for, the first version that leads here.
+  // The others don't matter to it.
   ChosenVersions example{UnnamedLines::Least};
 };
 

@@ -29,12 +29,13 @@ Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const Kep
   auto trace = Trace::fromBytes(std::as_bytes(std::span(r->bytes_)), "the trace of a recovery");
   if (!trace) return tl::unexpected(trace.error());
   r->trace_ = std::make_unique<Trace>(std::move(*trace));
-  auto index = Index::build(*r->trace_, baseline.index().options());
+  auto index = baseline.index().like(*r->trace_);
   if (!index) return tl::unexpected(index.error());
   r->index_ = std::make_unique<Index>(std::move(*index));
   r->baseline_ = &baseline;
   r->events_ = kept.events;
   r->table_ = kept.table;
+  r->tableEnd_ = tableEnd(*r->trace_, kept.table);
 
   const FileTimeline& files = r->index_->files();
   if (kept.table > files.count())
@@ -50,7 +51,7 @@ Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const Kep
       while (number != 0 && number <= kept.table && files.existedBefore(number));
     r->numbers_[f] = number;
   }
-  for (EventNo n = tableEnd(*r->trace_, kept.table); n < r->trace_->end(); n = r->trace_->next(n))
+  for (EventNo n = r->tableEnd_; n < r->trace_->end(); n = r->trace_->next(n))
     if (groupOf((*r->trace_)[n]) == EventGroup::File) {
       r->firstChange_ = n;
       break;
@@ -71,11 +72,11 @@ bool InterruptedRecovery::tellable(EventNo at) const {
   if (firstChange_ >= at) return true;
   const FileTimeline& files = index_->files();
   auto paths = baseline_->tracked().paths();
-  for (FileNo f = 1; f <= files.count(); ++f) {
-    if (!files.existsAt(f, at)) continue;
-    if (numbers_[f] == 0 || files.sizeAt(f, at) > baseline_->largestFile(numbers_[f])) return false;
-    if (!std::binary_search(paths.begin(), paths.end(), files.pathAt(f, at))) return false;
-  }
+  for (const FilesVersion& version : files.versionsAt(at).versions)
+    for (const FileState& f : version.files) {
+      if (numbers_[f.number] == 0 || f.size > baseline_->largestFile(numbers_[f.number])) return false;
+      if (!std::binary_search(paths.begin(), paths.end(), f.path)) return false;
+    }
   return true;
 }
 
@@ -178,15 +179,47 @@ UncertainLine InterruptedRecovery::lineAfter(const UncertainLine& before, std::s
   return out;
 }
 
-std::optional<std::vector<RunFile>> InterruptedRecovery::files(const CrashSpace& before, EventNo at) const {
-  if (firstChange_ >= at) return std::nullopt;
+std::optional<UncertainFiles> InterruptedRecovery::files(const CrashSpace& before, const RecoveryTree& tree,
+                                                         std::span<const EdgeNo> path, EventNo at) const {
+  if (firstChange_ >= at && !before.uncertainFiles()) return std::nullopt;
+  const UncertainFiles found = before.files();
+  // What agrees with what the recovery asked.
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t c = 0; c < found.versions.size(); ++c)
+    if (std::all_of(path.begin(), path.begin() + observedBefore(at), [&](EdgeNo e) {
+          NodeNo n = tree.nodeOf(e);
+          if (tree.kind(n) != QueryKind::Path || !before.uncertainFiles()) return true;
+          const std::string& asked = baseline_->tracked().paths()[tree.subject(n)];
+          return tree.numberOf(e) == replyOf(pathState(found.versions[c].files, asked));
+        }))
+      left.push_back(c);
+  assert(!left.empty());
+  // Its own trace tells of the files that it changed. Of the others the trace has what this run happened to find.
   const FileTimeline& own = index_->files();
-  std::vector<RunFile> out;
-  for (RunFile& f : before.files())
-    if (f.number > table_ || !own.existedBefore(f.number)) out.push_back(std::move(f));
-  for (FileNo f = 1; f <= own.count(); ++f)
-    if (own.existsAt(f, at)) out.push_back({numbers_[f], std::string(own.pathAt(f, at)), own.sizeAt(f, at)});
-  std::sort(out.begin(), out.end());
+  std::vector<bool> changed(own.count() + 1);
+  for (const FileChange& c : own.changes())
+    if (c.event >= tableEnd_ && c.event < at) changed[c.file] = true;
+  auto unchanged = [&](const FileState& f) { return f.number > table_ || !changed[f.number]; };
+
+  UncertainFiles out;
+  out.complete = found.complete;
+  auto add = [&](std::uint32_t c, const FilesVersion& d) {
+    std::vector<FileState> files;
+    std::copy_if(found.versions[c].files.begin(), found.versions[c].files.end(), std::back_inserter(files), unchanged);
+    for (const FileState& f : d.files)
+      if (changed[f.number]) files.push_back({numbers_[f.number], f.path, f.size});
+    std::sort(files.begin(), files.end());
+    auto same = [&](const SpaceFiles& v) { return v.files == files; };
+    auto it = std::find_if(out.versions.begin(), out.versions.end(), same);
+    if (it == out.versions.end()) it = out.versions.insert(it, {std::move(files), d.version, c});
+    return static_cast<std::uint32_t>(it - out.versions.begin());
+  };
+  FilesVersions versions = own.versionsAt(at);
+  out.complete = out.complete && versions.complete;
+  for (std::uint32_t c : left)
+    for (const FilesVersion& d : versions.versions) add(c, d);
+  bool newestLeft = std::find(left.begin(), left.end(), found.newest) != left.end();
+  out.newest = add(newestLeft ? found.newest : left.back(), versions.versions[versions.newest]);
   return out;
 }
 

@@ -42,8 +42,9 @@ class InterruptedRecovery {
   // What a crash at the point changes of the space in which the recovery ran. `path`: its way through the tree.
   std::map<TrackedNo, UncertainLine> changed(const CrashSpace& before, const RecoveryTree& tree,
                                              std::span<const EdgeNo> path, EventNo at) const;
-  // The files that it leaves, if the recovery changed any.
-  std::optional<std::vector<RunFile>> files(const CrashSpace& before, EventNo at) const;
+  // The files that it leaves; none: what the space before leaves, and the recovery learned nothing of them.
+  std::optional<UncertainFiles> files(const CrashSpace& before, const RecoveryTree& tree, std::span<const EdgeNo> path,
+                                      EventNo at) const;
 
   const Index& index() const { return *index_; }
   // A line of its trace by the name that it has in requests, and back; files that it made have other numbers there.
@@ -61,6 +62,7 @@ class InterruptedRecovery {
   std::unique_ptr<Index> index_;
   const Baseline* baseline_ = nullptr;
   FileNo table_ = 0;
+  EventNo tableEnd_ = 0;          // of the events that tell of the files it found
   std::vector<FileNo> numbers_;   // by number in the trace: that in requests, 0: none
   EventNo firstChange_ = kNever;  // of a file
   std::vector<std::uint32_t> events_;

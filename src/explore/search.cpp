@@ -136,7 +136,7 @@ void Search::addFallback(OpenSpace& s) {
   std::unordered_set<const Choice*> passed;
   for (const auto& last : s.choices)
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get())
-      lines.insert(c->line);
+      if (c->line != kPoolFiles) lines.insert(c->line);
   Restriction base = strategy_->restriction(*s.space, 0);
   auto add = [&](Restriction r, Unrestricted unnamed, std::uint64_t seed = 0) {
     r.unnamed = unnamed;
@@ -251,6 +251,7 @@ void Search::recordRaces(const OpenSpace& s) {
   std::set<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>> counted;
   for (const auto& last : s.choices)
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get()) {
+      if (c->line == kPoolFiles) continue;
       std::uint64_t site = tree.site(c->node), mask = tree.mask(c->node);
       std::tuple key(site, c->line, mask);
       if (!counted.insert(key).second) continue;
@@ -397,7 +398,7 @@ Run Search::requestFor(SpaceNo s, const CrashSpace& space, const WalkState& stat
   Run request;
   request.pointNo = space.pointNo();
   request.lines = walk_.memoryOf(exploration_->treeOf(s), space, state);
-  request.files = space.changedFiles();
+  request.files = space.requestFiles(Walk::filesOf(space, state));
   request.traced = traced;
   return request;
 }

@@ -11,10 +11,16 @@ namespace blackout {
 
 namespace {
 
-// State number n of the product over all uncertain lines: the first line's version counts fastest.
+// State number n of the product over the files and all uncertain lines: the files' version counts fastest, then the
+// first line's.
 Restriction stateNumber(const CrashSpace& space, std::uint64_t n) {
   Restriction r;
   r.unnamed = Unrestricted::Least;
+  if (space.uncertainFiles()) {
+    std::uint64_t versions = space.ownFiles()->versions.size();
+    r.files = {static_cast<std::uint32_t>(n % versions)};
+    n /= versions;
+  }
   for (TrackedNo w : space.uncertain()) {
     std::uint64_t versions = space.line(w).versions.size();
     r.allowed.push_back({w, {static_cast<std::uint32_t>(n % versions)}});
@@ -53,19 +59,26 @@ class AllInPlace : public Strategy {
   Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, Unrestricted::Newest, 0}; }
 };
 
-// Silhouette: per store that is not guaranteed, only it persisted, with what must come with it, and all but it. A
-// line's versions are the prefixes of its stores, so both plans are one version of the line among lines that are all
-// least or all newest.
+// Silhouette: per store, or change of the files, that is not guaranteed, only it persisted, with what must come with
+// it, and all but it. A line's versions are the prefixes of its stores, so both plans are one version of the line among
+// lines that are all least or all newest.
 class TwoPlan : public Strategy {
  public:
   std::string_view name() const override { return "two-plan"; }
   std::uint64_t count(const CrashSpace& space) const override {
-    std::uint64_t sum = 0;
+    std::uint64_t sum = plansOfFiles(space);
     for (TrackedNo w : space.uncertain()) sum += 2 * (space.line(w).versions.size() - 1);
     // A point where everything is settled is looked at too.
     return std::max<std::uint64_t>(sum, 1);
   }
   Restriction restriction(const CrashSpace& space, std::uint64_t n) const override {
+    if (n < plansOfFiles(space)) {
+      const auto version = static_cast<std::uint32_t>(n / 2);
+      const std::uint32_t newest = space.ownFiles()->newest;
+      if (n % 2 == 0) return {{}, Unrestricted::Least, 0, {version + 1}};
+      return {{}, Unrestricted::Newest, 0, {version >= newest ? version + 1 : version}};
+    }
+    n -= plansOfFiles(space);
     for (TrackedNo w : space.uncertain()) {
       const UncertainLine& line = space.line(w);
       std::uint64_t plans = 2 * (line.versions.size() - 1);
@@ -79,6 +92,11 @@ class TwoPlan : public Strategy {
       return {{{w, {version >= line.newest ? version + 1 : version}}}, Unrestricted::Newest, 0};
     }
     return {{}, Unrestricted::Least, 0};
+  }
+
+ private:
+  static std::uint64_t plansOfFiles(const CrashSpace& space) {
+    return space.uncertainFiles() ? 2 * (space.ownFiles()->versions.size() - 1) : 0;
   }
 };
 

@@ -29,6 +29,8 @@ struct Restriction {
   std::vector<std::pair<TrackedNo, std::vector<std::uint32_t>>> allowed;  // by line, ascending
   Unrestricted unnamed = Unrestricted::Any;
   std::uint64_t seed = 0;  // for Unrestricted::Sampled
+  // Of the pool files: numbers in UncertainFiles::versions, ascending; none: as of an unnamed line.
+  std::vector<std::uint32_t> files{};
 };
 
 class Strategy {

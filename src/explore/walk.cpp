@@ -19,23 +19,44 @@ Choice::~Choice() {
   }
 }
 
-std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, TrackedNo w, const UncertainLine& line) {
-  auto it = std::lower_bound(restriction.allowed.begin(), restriction.allowed.end(), w,
-                             [](const auto& a, TrackedNo b) { return a.first < b; });
-  if (it != restriction.allowed.end() && it->first == w) return it->second;
+namespace {
+
+std::vector<std::uint32_t> unnamedVersions(const Restriction& restriction, TrackedNo subject, std::size_t versions,
+                                           std::uint32_t newest) {
   switch (restriction.unnamed) {
     case Unrestricted::Any:
       break;
     case Unrestricted::Least:
       return {0};
     case Unrestricted::Newest:
-      return {line.newest};
+      return {newest};
     case Unrestricted::Sampled:
-      return {static_cast<std::uint32_t>(mix(restriction.seed, w) % line.versions.size())};
+      return {static_cast<std::uint32_t>(mix(restriction.seed, subject) % versions)};
   }
-  std::vector<std::uint32_t> all(line.versions.size());
+  std::vector<std::uint32_t> all(versions);
   std::iota(all.begin(), all.end(), 0U);
   return all;
+}
+
+// What is left of the files on the way to where the walk stands.
+std::vector<std::uint32_t> filesLeft(const CrashSpace& space, const WalkState& state) {
+  const Choice* c = state.choices.get();
+  while (c != nullptr && c->line != kPoolFiles) c = c->before.get();
+  return c != nullptr ? c->left : allowedVersions(*state.restriction, *space.ownFiles());
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, TrackedNo w, const UncertainLine& line) {
+  auto it = std::lower_bound(restriction.allowed.begin(), restriction.allowed.end(), w,
+                             [](const auto& a, TrackedNo b) { return a.first < b; });
+  if (it != restriction.allowed.end() && it->first == w) return it->second;
+  return unnamedVersions(restriction, w, line.versions.size(), line.newest);
+}
+
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, const UncertainFiles& files) {
+  if (!restriction.files.empty()) return restriction.files;
+  return unnamedVersions(restriction, kPoolFiles, files.versions.size(), files.newest);
 }
 
 Walk::Touched& Walk::touch(TrackedNo w, const Restriction& restriction) {
@@ -58,6 +79,7 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
     while (!choices[pieces++]->startsPieces) continue;
   for (std::size_t i = choices.size(); i-- > 0;) {
     const Choice& c = *choices[i];
+    if (c.line == kPoolFiles) continue;
     Touched& line = touch(c.line, *state.restriction);
     if (i < pieces) {
       if (c.startsPieces) record_.begin(tree.query(c.node), spaceSeed_);
@@ -163,6 +185,47 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
   state.at = way;
 }
 
+// As observe, for a question about the files. It is no piece of a record.
+void Walk::observeFiles(RecoveryTree& tree, NodeNo n, const CrashSpace& space, WalkState& state, Found& found) {
+  const UncertainFiles& files = *space.ownFiles();
+  const std::string& path = space.first().baseline().tracked().paths()[tree.subject(n)];
+  // By reply, each with the versions that give it, in the order of their first versions.
+  std::vector<std::pair<std::uint64_t, std::vector<std::uint32_t>>> classes;
+  for (std::uint32_t v : filesLeft(space, state)) {
+    std::uint64_t reply = replyOf(pathState(files.versions[v].files, path));
+    auto it = std::find_if(classes.begin(), classes.end(), [&](const auto& c) { return c.first == reply; });
+    if (it == classes.end()) it = classes.insert(it, {reply, {}});
+    it->second.push_back(v);
+  }
+  if (!files.complete && (found.cut.empty() || found.cut.back() != kPoolFiles)) found.cut.push_back(kPoolFiles);
+  EdgeNo way = tree.edge(n, classes.front().first);
+  if (classes.size() > 1) {
+    auto choice = [&](std::vector<std::uint32_t> left) {
+      auto made = std::make_shared<Choice>();
+      made->before = state.choices;
+      made->node = n;
+      made->line = kPoolFiles;
+      made->left = std::move(left);
+      return made;
+    };
+    for (std::size_t c = 1; c < classes.size(); ++c) {
+      WalkState branch;
+      branch.at = tree.edge(n, classes[c].first);
+      branch.choices = choice(std::move(classes[c].second));
+      branch.restriction = state.restriction;
+      found.branches.push_back(std::move(branch));
+    }
+    state.choices = choice(std::move(classes.front().second));
+    state.inPieces = false;
+    record_.end();
+  }
+  state.at = way;
+}
+
+std::uint32_t Walk::filesOf(const CrashSpace& space, const WalkState& state) {
+  return space.uncertainFiles() ? filesLeft(space, state).front() : 0;
+}
+
 Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decisions& decisions, WalkState& state,
                      Found& found) {
   load(tree, space, state);
@@ -173,7 +236,9 @@ Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decision
     NodeNo n = t.number();
     ++steps_;
     std::uint32_t subject = tree.subject(n);
-    if (tree.kind(n) != QueryKind::Bytes)
+    if (tree.kind(n) == QueryKind::Path && space.uncertainFiles())
+      observeFiles(tree, n, space, state, found);
+    else if (tree.kind(n) != QueryKind::Bytes)
       state.at = tree.edge(n, memory_->number(tree.kind(n), subject, tree.mask(n)));
     else if (!memory_->uncertain(subject))
       state.at = tree.edge(n, memory_->least(subject));

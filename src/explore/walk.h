@@ -18,11 +18,15 @@
 
 namespace blackout {
 
-// A choice on the way of a walk: which versions of a line are left after it. Shared by all walks that made it.
+// The pool files as the subject of a choice.
+inline constexpr TrackedNo kPoolFiles = UINT32_MAX;
+
+// A choice on the way of a walk: which versions of a line, or of the files, are left after it. Shared by all walks that
+// made it.
 struct Choice {
   std::shared_ptr<const Choice> before;
   NodeNo node = 0;
-  TrackedNo line = 0;
+  TrackedNo line = 0;  // or kPoolFiles
   const UncertainLine* of = nullptr;
   std::vector<std::uint32_t> left;  // versions, ascending
   bool startsPieces = false;        // the pieces begin with this one
@@ -78,6 +82,9 @@ class Walk {
   std::vector<std::pair<TrackedNo, LineBytes>> memoryOf(const RecoveryTree& tree, const CrashSpace& space,
                                                         const WalkState& state);
 
+  // The version of the files of such a run.
+  static std::uint32_t filesOf(const CrashSpace& space, const WalkState& state);
+
   // Queries that were answered from trees so far.
   std::uint64_t steps() const { return steps_; }
 
@@ -94,6 +101,8 @@ class Walk {
   void follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found);
   void observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found);
 
+  void observeFiles(RecoveryTree& tree, NodeNo n, const CrashSpace& space, WalkState& state, Found& found);
+
   SpaceMemory* memory_;
   std::uint64_t seed_;
   std::uint64_t steps_ = 0;
@@ -106,7 +115,8 @@ class Walk {
   std::size_t classCount_ = 0;
 };
 
-// The versions of a line that a restriction allows at first.
+// The versions of a line, and of the files, that a restriction allows at first.
 std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, TrackedNo w, const UncertainLine& line);
+std::vector<std::uint32_t> allowedVersions(const Restriction& restriction, const UncertainFiles& files);
 
 }  // namespace blackout

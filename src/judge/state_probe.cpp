@@ -18,7 +18,7 @@ Result<std::vector<const Index*>> CrashTraces::of(SpaceNo space) {
       auto trace = Trace::fromBytes(std::as_bytes(std::span(o.bytes)), "the restart's trace");
       if (!trace) return tl::unexpected(trace.error());
       o.trace = std::make_unique<Trace>(std::move(*trace));
-      auto index = Index::build(*o.trace, recording_.options());
+      auto index = recording_.like(*o.trace);
       if (!index) return tl::unexpected(index.error());
       o.index = std::make_unique<Index>(std::move(*index));
     }
@@ -108,6 +108,7 @@ ChosenVersions StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
   for (const Observation& o : detail.observations)
     if (o.query.kind == QueryKind::Bytes && o.uncertain) read[o.query.subject] |= o.query.mask;
   ChosenVersions chosen(UnnamedLines::Newest);
+  chosen.files = detail.example.files;
   for (const auto& [w, example] : detail.example.versions) {
     const UncertainLine& l = line(space, w);
     std::uint64_t mask = read[w];

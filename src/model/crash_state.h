@@ -1,5 +1,5 @@
-// Crash states as plain values: a point, for some of the uncertain lines which of their stores survived, and what
-// the others hold. docs/design.md, "The one idea".
+// Crash states as plain values: a point, for some of the uncertain lines which of their stores survived, which of the
+// changes of the pool files did, and what everything else holds. docs/design.md, "The one idea".
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,13 @@
 
 namespace blackout {
 
+inline constexpr EventNo kNever = UINT32_MAX;
+
 using LineBytes = std::array<std::byte, BLACKOUT_LINE>;
 
-// A down-set of a line's history: its first `prefix` stores and those with the numbers in
-// `extra`. Stores are numbered from 0 in the line's history. The prefix is the longest one, so
-// equal down-sets are equal values; `extra` is ascending and begins above `prefix`.
+// A down-set of a history, a line's or that of the pool files: its first `prefix` entries and those with the numbers
+// in `extra`. Entries (stores, or changes of files) are numbered from 0 in their history. The prefix is the longest
+// one, so equal down-sets are equal values; `extra` is ascending and begins above `prefix`.
 struct Version {
   std::uint32_t prefix = 0;
   std::vector<std::uint32_t> extra;
@@ -28,10 +31,10 @@ struct Version {
   std::size_t size() const { return prefix + extra.size(); }
 };
 
-// What lines hold that a crash state does not name.
+// What lines hold that a crash state does not name, and the pool files if it does not name them.
 enum class UnnamedLines : std::uint8_t {
   Least,   // nothing more than guaranteed
-  Newest,  // everything that was stored
+  Newest,  // everything that was stored or changed
 };
 
 // One crash: just before event `at`. What unnamed lines hold is always said: findings are told as what is missing
@@ -43,6 +46,7 @@ struct CrashLevel {
   EventNo at;
   UnnamedLines unnamed;
   std::map<LineNo, Version> persisted;
+  std::optional<Version> files;  // of FileTimeline::changes
   auto operator<=>(const CrashLevel&) const = default;
 };
 

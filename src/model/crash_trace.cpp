@@ -3,8 +3,8 @@
 #include <map>
 
 #include "events/trace_writer.h"
-#include "model/tracked_bytes.h"
 #include "model/image.h"
+#include "model/tracked_bytes.h"
 
 namespace blackout {
 
@@ -58,9 +58,10 @@ Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* co
     if (baseline.opState(0, op) == 0) writer.blob(EventKind::OpBegin, kLaterThread, 0, "");
   // Files that the recording had elsewhere in time keep their addresses too, should the restart make them.
   std::vector<std::string> paths(recording.files().size());
+  const Version survived = index.filesIn(state[0]);
   for (FileNo f = 1; f < paths.size(); ++f) {
-    bool there = index.files().existsAt(f, state[0].at);
-    paths[f] = there ? std::string(index.files().pathAt(f, state[0].at)) : recording.files()[f].path;
+    bool there = index.files().existsAt(f, state[0].at, &survived);
+    paths[f] = there ? std::string(index.files().pathAt(f, state[0].at, &survived)) : recording.files()[f].path;
     if (!numbers.contains(paths[f])) numbers.emplace(paths[f], writer.file(paths[f], 0, false));
   }
   for (EventNo n = 0; n < recording.end(); n = recording.next(n))

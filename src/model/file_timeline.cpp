@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "model/versions.h"
+
 namespace blackout {
 
 namespace {
@@ -18,6 +20,7 @@ bool FileTimeline::event(EventNo n) {
     f.before = (e.len & 1) != 0;
     f.born = n;
     f.paths.push_back({0, n});
+    if (!f.before) f.birth = add(n, kNever, n);
     return !f.before;
   }
   File& f = files_[fileOf(e.addr)];
@@ -29,7 +32,7 @@ bool FileTimeline::event(EventNo n) {
       }
       std::uint64_t old = f.sizes.empty() ? 0 : f.sizes.back().value;
       if (e.value < old) f.zeros.push_back({n, e.value, old});
-      f.sizes.push_back({n + 1, e.value});
+      f.sizes.push_back({n + 1, e.value, add(n)});
       return true;
     }
     case EventKind::FileData: {
@@ -40,11 +43,15 @@ bool FileTimeline::event(EventNo n) {
       return !f.before;
     }
     case EventKind::FileRename:
-      f.paths.push_back({n + 1, n});
+      f.paths.push_back({n + 1, n, add(n, static_cast<EventNo>(f.paths.back().value), n)});
       return true;
-    case EventKind::FileUnlink:
-      f.removed = std::min(f.removed, n);
+    case EventKind::FileUnlink: {
+      std::uint32_t removal = add(n, static_cast<EventNo>(f.paths.back().value));
+      if (f.removed != kNever) return true;
+      f.removed = n;
+      f.removal = removal;
       return true;
+    }
     case EventKind::FileZero:
       f.zeros.push_back({n, offsetOf(e.addr), offsetOf(e.addr) + e.value});
       return true;
@@ -54,27 +61,149 @@ bool FileTimeline::event(EventNo n) {
   }
 }
 
-void FileTimeline::finish() { std::sort(pages_.begin(), pages_.end()); }
-
-bool FileTimeline::existsAt(FileNo f, EventNo at) const {
-  const File& file = files_[f];
-  return (file.before || at > file.born) && at <= file.removed;
+void FileTimeline::finish() {
+  for (const FileChange& c : changes_) uncertain_ = uncertain_ || c.guaranteedAt != c.event;
+  std::sort(pages_.begin(), pages_.end());
 }
 
-std::uint64_t FileTimeline::sizeAt(FileNo f, EventNo at) const {
+// --- the history ---
+
+std::uint32_t FileTimeline::add(EventNo n, EventNo from, EventNo to) {
+  auto number = static_cast<std::uint32_t>(changes_.size());
+  changes_.push_back({n, fileOf((*trace_)[n].addr), kNever, from, to});
+  open_.push_back(number);
+  return number;
+}
+
+bool FileTimeline::ordered(const FileChange& earlier, const FileChange& later) const {
+  if (earlier.file == later.file) return true;
+  for (EventNo a : {earlier.from, earlier.to})
+    for (EventNo b : {later.from, later.to})
+      if (a != kNever && b != kNever && trace_->payload(a) == trace_->payload(b)) return true;
+  return false;
+}
+
+void FileTimeline::guarantee(std::uint32_t change, EventNo at) {
+  if (changes_[change].guaranteedAt != kNever) return;
+  changes_[change].guaranteedAt = at;
+  std::vector<std::uint32_t> before;
+  for (std::uint32_t c : open_)
+    if (c < change && ordered(changes_[c], changes_[change])) before.push_back(c);
+  std::erase(open_, change);
+  for (std::uint32_t c : before) guarantee(c, at);
+}
+
+void FileTimeline::guaranteeAll(EventNo at) {
+  for (std::uint32_t c : open_) changes_[c].guaranteedAt = at;
+  open_.clear();
+}
+
+std::uint32_t FileTimeline::changesBefore(EventNo at) const {
+  auto it = std::partition_point(changes_.begin(), changes_.end(), [&](const FileChange& c) { return c.event < at; });
+  return static_cast<std::uint32_t>(it - changes_.begin());
+}
+
+Version FileTimeline::leastAt(EventNo at) const {
+  if (!uncertain_) return newestAt(at);
+  std::vector<bool> taken(changesBefore(at));
+  for (std::size_t i = 0; i < taken.size(); ++i) taken[i] = changes_[i].guaranteedAt < at;
+  return versionOf(taken);
+}
+
+std::vector<FileState> FileTimeline::filesIn(EventNo at, const Version& version) const {
+  std::vector<FileState> out;
+  for (FileNo f = 1; f <= count(); ++f)
+    if (existsAt(f, at, &version)) out.push_back({f, std::string(pathAt(f, at, &version)), sizeAt(f, at, &version)});
+  return out;
+}
+
+FilesVersions FileTimeline::versionsAt(EventNo at) const {
+  std::vector<bool> taken(changesBefore(at));
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < taken.size(); ++i) {
+    taken[i] = changes_[i].guaranteedAt < at;
+    if (!taken[i]) open.push_back(i);
+  }
+  FilesVersions out;
+  auto add = [&](const Version& version) {
+    std::vector<FileState> files = filesIn(at, version);
+    auto same = [&](const FilesVersion& v) { return v.files == files; };
+    auto it = std::find_if(out.versions.begin(), out.versions.end(), same);
+    if (it == out.versions.end()) {
+      out.versions.push_back({version, std::move(files)});
+    } else if (version.size() < it->version.size()) {
+      it->version = version;
+    }
+  };
+  // Decides change after change in trace order, so that what is ordered before one has been decided when its turn
+  // comes.
+  std::size_t visited = 0;
+  auto decide = [&](auto& self, std::size_t i) -> bool {
+    if (i == open.size()) {
+      if (visited++ == kFilesVersionLimit) return false;
+      add(versionOf(taken));
+      return true;
+    }
+    if (!self(self, i + 1)) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (!taken[open[j]] && ordered(changes_[open[j]], changes_[open[i]])) return true;
+    taken[open[i]] = true;
+    bool more = self(self, i + 1);
+    taken[open[i]] = false;
+    return more;
+  };
+  out.complete = decide(decide, 0);
+  if (!out.complete) add(newestAt(at));  // whatever was left out, this one is there
+  std::sort(out.versions.begin(), out.versions.end(), [](const FilesVersion& a, const FilesVersion& b) {
+    return a.version.size() != b.version.size() ? a.version.size() < b.version.size() : a.version < b.version;
+  });
+  std::vector<FileState> newest = filesIn(at, newestAt(at));
+  while (out.versions[out.newest].files != newest) ++out.newest;
+  return out;
+}
+
+bool FileTimeline::isFeasible(EventNo at, const Version& version) const {
+  std::uint32_t length = changesBefore(at);
+  if (version == Version{length, {}}) return true;
+  if (version.prefix > length || (!version.extra.empty() && version.extra.back() >= length)) return false;
+  std::vector<bool> taken(length);
+  for (std::uint32_t i = 0; i < length; ++i) {
+    taken[i] = version.contains(i);
+    if (!taken[i] && changes_[i].guaranteedAt < at) return false;
+    for (std::uint32_t j = version.prefix; taken[i] && j < i; ++j)
+      if (!taken[j] && ordered(changes_[j], changes_[i])) return false;
+  }
+  return versionOf(taken) == version;
+}
+
+// --- one file ---
+
+namespace {
+bool survives(std::uint32_t change, std::uint32_t setUp, const Version* survived) {
+  return survived == nullptr || change == setUp || survived->contains(change);
+}
+}  // namespace
+
+bool FileTimeline::existsAt(FileNo f, EventNo at, const Version* survived) const {
+  const File& file = files_[f];
+  bool made = file.before || (at > file.born && survives(file.birth, kSetUp, survived));
+  return made && (at <= file.removed || !survives(file.removal, kSetUp, survived));
+}
+
+std::uint64_t FileTimeline::sizeAt(FileNo f, EventNo at, const Version* survived) const {
   std::uint64_t size = 0;
   for (const Change& c : files_[f].sizes) {
     if (c.at > at) break;
-    size = c.value;
+    if (survives(c.number, kSetUp, survived)) size = c.value;
   }
   return size;
 }
 
-std::string_view FileTimeline::pathAt(FileNo f, EventNo at) const {
+std::string_view FileTimeline::pathAt(FileNo f, EventNo at, const Version* survived) const {
   EventNo named = 0;
   for (const Change& c : files_[f].paths) {
     if (c.at > at) break;
-    named = static_cast<EventNo>(c.value);
+    if (survives(c.number, kSetUp, survived)) named = static_cast<EventNo>(c.value);
   }
   return trace_->payload(named);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "events/trace.h"
+#include "model/crash_state.h"
 #include "model/line_map.h"
 #include "model/model_options.h"
 
@@ -21,7 +22,6 @@ namespace blackout {
 // store are one store.
 using StoreNo = std::uint32_t;
 inline constexpr StoreNo kNoStore = UINT32_MAX;
-inline constexpr EventNo kNever = UINT32_MAX;
 
 struct StoreRow {
   EventNo event = 0;  // the first of its one or two events

@@ -39,8 +39,9 @@ EventNo takeIn(const Trace& trace, EventNo n, PersistencyModel& model, Histories
 // The programmer's word costs nothing, so it is no waste; and it often stands beside the instruction that it is about,
 // before or behind it, so neither may make the other one look idle. What is left is the waste of instructions that is
 // one with the annotations and would be one without them.
-std::vector<Waste> wasteOfInstructions(const Trace& trace, const ModelOptions& options, const Histories& with) {
-  auto model = makeModel(options);
+std::vector<Waste> wasteOfInstructions(const Trace& trace, const ModelOptions& options, const ModelFactory& factory,
+                                       const Histories& with) {
+  auto model = factory(options);
   assert(model.has_value());
   Histories without(trace, options, with.stores().size());
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
@@ -56,11 +57,11 @@ std::vector<Waste> wasteOfInstructions(const Trace& trace, const ModelOptions& o
 
 }  // namespace
 
-Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
-  auto made = makeModel(options);
+Result<Index> Index::build(const Trace& trace, const ModelOptions& options, ModelFactory factory) {
+  auto made = factory(options);
   if (!made) return tl::unexpected(made.error());
   PersistencyModel& model = **made;
-  Index index(trace, options, countStores(trace));
+  Index index(trace, options, std::move(factory), countStores(trace));
   Histories& histories = index.histories_;
   PointCollector points;
   bool annotations = false;
@@ -69,14 +70,20 @@ Result<Index> Index::build(const Trace& trace, const ModelOptions& options) {
     const EventNo first = n;
     std::size_t guarantees = histories.guaranteeLog().size();
     n = takeIn(trace, n, model, histories);
+    bool narrows = histories.guaranteeLog().size() != guarantees;
     bool fileChange = groupOf(e) == EventGroup::File && index.files_.event(first);
     index.operations_.event(trace, first);
-    points.event(first, e, histories.guaranteeLog().size() != guarantees, fileChange);
+    if (fileChange || groupOf(e) == EventGroup::Sync) {
+      std::size_t open = index.files_.open().size();
+      model.fileEvent(first, e, index.files_);
+      narrows = narrows || index.files_.open().size() != open;
+    }
+    points.event(first, e, narrows, fileChange);
     annotations = annotations || isAnnotation(trace, e);
   }
   points.finish(trace.end());
   index.points_ = points.take();
-  if (annotations) histories.setWastes(wasteOfInstructions(trace, options, histories));
+  if (annotations) histories.setWastes(wasteOfInstructions(trace, options, index.factory_, histories));
   histories.finish();
   index.files_.finish();
   return index;
@@ -155,6 +162,11 @@ Version Index::versionIn(const CrashLevel& level, LineId id) const {
       return {historyLength(id, level.at), {}};
   }
   return {};
+}
+
+Version Index::filesIn(const CrashLevel& level) const {
+  if (level.files) return *level.files;
+  return level.unnamed == UnnamedLines::Least ? files_.leastAt(level.at) : files_.newestAt(level.at);
 }
 
 LineBytes Index::contentOf(LineId id, EventNo at, const Version& version, const LineBytes* under) const {

@@ -12,6 +12,7 @@
 #include "model/histories.h"
 #include "model/model_options.h"
 #include "model/operations.h"
+#include "model/persistency_model.h"
 #include "model/points.h"
 #include "model/versions.h"
 
@@ -19,7 +20,9 @@ namespace blackout {
 
 class Index {
  public:
-  static Result<Index> build(const Trace& trace, const ModelOptions& options);
+  static Result<Index> build(const Trace& trace, const ModelOptions& options, ModelFactory factory = makeModel);
+  // The index of another trace by the same rules: of a recovery after a crash in this one.
+  Result<Index> like(const Trace& trace) const { return build(trace, options_, factory_); }
 
   const Trace& trace() const { return *trace_; }
   const ModelOptions& options() const { return options_; }
@@ -51,8 +54,9 @@ class Index {
   // Length of the line's history just before event `at`.
   std::uint32_t historyLength(LineId id, EventNo at) const;
   Version leastVersion(LineId id, EventNo at) const;
-  // What a crash leaves of the line, named or not.
+  // What a crash leaves of the line, and of the pool files, named or not.
   Version versionIn(const CrashLevel& level, LineId id) const;
+  Version filesIn(const CrashLevel& level) const;
   // What a version of the line holds at a point. `under` is what the line held before the trace's
   // own stores: left out, what the trace itself says; after a crash in recovery, the line as the
   // level before left it.
@@ -72,11 +76,16 @@ class Index {
   std::size_t memory() const { return histories_.memory() + points_.capacity() * sizeof(EventNo); }
 
  private:
-  Index(const Trace& trace, const ModelOptions& options, std::size_t stores)
-      : trace_(&trace), options_(options), histories_(trace, options, stores), files_(trace) {}
+  Index(const Trace& trace, const ModelOptions& options, ModelFactory factory, std::size_t stores)
+      : trace_(&trace),
+        options_(options),
+        factory_(std::move(factory)),
+        histories_(trace, options, stores),
+        files_(trace) {}
 
   const Trace* trace_;
   ModelOptions options_;
+  ModelFactory factory_;
   Histories histories_;
   FileTimeline files_;
   Operations operations_;

@@ -7,6 +7,8 @@
 
 namespace blackout {
 
+void PersistencyModel::fileEvent(EventNo n, const Event&, FileTimeline& files) { files.guaranteeAll(n); }
+
 Result<std::unique_ptr<PersistencyModel>> makeModel(const ModelOptions& options) {
   if (auto ready = checkReady(options); !ready) return tl::unexpected(ready.error());
   std::unique_ptr<PersistencyModel> model;

@@ -1,9 +1,11 @@
-// A persistency model: the rules by which events make stores durable. One small class each,
-// made by the factory; the index, the explorer and the detectors know only this interface.
+// A persistency model: the rules by which events make stores, and changes of the pool files, durable. One small class
+// each, made by the factory; the index, the explorer and the detectors know only this interface.
 #pragma once
 
+#include <functional>
 #include <memory>
 
+#include "model/file_timeline.h"
 #include "model/histories.h"
 #include "model/model_options.h"
 
@@ -23,9 +25,14 @@ class PersistencyModel {
 
   // Called after the store of event `n` has been appended. `last` is the last event of the store.
   virtual void stored(StoreNo s, EventNo n, const Event& last, Histories& histories) = 0;
+
+  // Called after a change of the pool files has been added to their history, and for every msync and fsync: what is
+  // guaranteed of that history now is told to `files`. A change takes effect at once unless a model says otherwise.
+  virtual void fileEvent(EventNo n, const Event& e, FileTimeline& files);
 };
 
-// An error in one sentence for a model or option that is not ready.
+// Makes the model that options ask for. An error in one sentence for a model or option that is not ready.
+using ModelFactory = std::function<Result<std::unique_ptr<PersistencyModel>>(const ModelOptions&)>;
 Result<std::unique_ptr<PersistencyModel>> makeModel(const ModelOptions& options);
 
 }  // namespace blackout

@@ -193,12 +193,13 @@ void Baseline::findPaths() {
   paths_.resize(tracked_->paths().size());
   EventNo n = 0;
   for (std::uint32_t o = 0; o < count(); ++o) {
-    bool news = o == 0;
+    // What is settled of the files changes with them, or by a sync if a model leaves any uncertain.
+    bool news = o == 0 || files.uncertain();
     for (; n < points_[o]; n = trace.next(n)) news = news || groupOf(trace[n]) == EventGroup::File;
     if (!news) continue;
     std::map<std::string_view, PathState> now;
-    for (FileNo f = 1; f <= files.count(); ++f)
-      if (files.existsAt(f, points_[o])) now[files.pathAt(f, points_[o])] = {f, files.sizeAt(f, points_[o])};
+    std::vector<FileState> least = files.filesIn(points_[o], files.leastAt(points_[o]));
+    for (const FileState& f : least) now[f.path] = {f.number, f.size};
     for (std::size_t p = 0; p < paths_.size(); ++p) {
       auto it = now.find(tracked_->paths()[p]);
       PathState state = it == now.end() ? PathState{} : it->second;

@@ -63,6 +63,10 @@ Json crashJson(const CrashState& state) {
       row["extra"] = version.extra;
       j["persisted"].push_back(std::move(row));
     }
+    if (level.files) {
+      j["files"]["prefix"] = level.files->prefix;
+      j["files"]["extra"] = level.files->extra;
+    }
     levels.push_back(std::move(j));
   }
   return levels;

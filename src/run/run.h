@@ -73,15 +73,6 @@ constexpr bool judgedRead(std::uint8_t flags, bool anyRegion) {
   return !anyRegion && (flags & BLACKOUT_QUERY_OUTSIDE) == 0;
 }
 
-// A pool file as a crash left it. Numbers are those of the program's trace; a file that a recovery made itself has
-// a number above them.
-struct RunFile {
-  FileNo number = 0;
-  std::string path;
-  std::uint64_t size = 0;
-  auto operator<=>(const RunFile&) const = default;
-};
-
 // Which thread goes on at which switch. Empty, as all are today: the system decides.
 struct Schedule {
   bool operator==(const Schedule&) const = default;
@@ -95,9 +86,10 @@ struct Run {
   // (A recording finds copies of the user's own pools.)
   std::uint32_t pointNo = 0;
   std::vector<std::pair<TrackedNo, LineBytes>> lines;  // ascending
-  // The files that exist, ascending by number; none: those of the baseline. For a crash in a recovery that made,
-  // removed or resized some. Bytes that nobody stored are zero in a file that the program's trace doesn't know.
-  std::optional<std::vector<RunFile>> files;
+  // The files that exist, ascending by number; none: the least version of the baseline. For a crash that left more of
+  // their changes than that, or in a recovery that made, removed or resized some. Bytes that nobody stored are zero in
+  // a file that the program's trace doesn't know.
+  std::optional<std::vector<FileState>> files;
   Schedule schedule;
   bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
 };

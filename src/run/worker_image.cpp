@@ -110,20 +110,11 @@ std::vector<WorkerImage::File> WorkerImage::filesOf(const Run& request) const {
   const FileTimeline& timeline = baseline_->index().files();
   EventNo at = baseline_->point(request.pointNo);
   std::vector<File> now(timeline.count() + 1);
-  if (request.files) {
-    for (const RunFile& f : *request.files) {
-      if (f.number >= now.size()) now.resize(f.number + 1);
-      now[f.number].exists = true;
-      now[f.number].path = f.path;
-      now[f.number].size = f.size;
-    }
-    return now;
-  }
-  for (FileNo n = 1; n < now.size(); ++n) {
-    now[n].exists = timeline.existsAt(n, at);
-    if (!now[n].exists) continue;
-    now[n].path = timeline.pathAt(n, at);
-    now[n].size = timeline.sizeAt(n, at);
+  for (const FileState& f : request.files ? *request.files : timeline.filesIn(at, timeline.leastAt(at))) {
+    if (f.number >= now.size()) now.resize(f.number + 1);
+    now[f.number].exists = true;
+    now[f.number].path = f.path;
+    now[f.number].size = f.size;
   }
   return now;
 }

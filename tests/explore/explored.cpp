@@ -70,6 +70,7 @@ std::string Explored::everything() const {
         out += fmt::format(" {}.{}.{:x}.{}={}/{}v{}", static_cast<int>(o.query.kind), o.query.subject, o.query.mask,
                            o.query.flags, o.taken, o.classes, o.version);
       for (const auto& [w, v] : d.example.versions) out += fmt::format(" [{}:{}]", w, v);
+      if (d.example.files) out += fmt::format(" [files:{}]", *d.example.files);
       out += '\n';
     }
   }

@@ -17,18 +17,15 @@ class RequestMemory : public CrashedMemory {
   RequestMemory(const Baseline& baseline, const Run& request) : baseline_(baseline), request_(request) {}
   std::optional<File> open(const std::string& path) const override {
     std::optional<File> found;
-    for (const RunFile& f : files())
+    for (const FileState& f : files())
       if (f.path == path) found = File{f.number, f.size};
     return found;
   }
-  std::vector<RunFile> files() const {
+  std::vector<FileState> files() const {
     if (request_.files) return *request_.files;
     const FileTimeline& timeline = baseline_.index().files();
     EventNo at = baseline_.point(request_.pointNo);
-    std::vector<RunFile> out;
-    for (FileNo f = 1; f <= timeline.count(); ++f)
-      if (timeline.existsAt(f, at)) out.push_back({f, std::string(timeline.pathAt(f, at)), timeline.sizeAt(f, at)});
-    return out;
+    return timeline.filesIn(at, timeline.leastAt(at));
   }
   std::byte read(PmAddr addr) const override {
     auto line = lines_.find(lineOf(addr));
@@ -83,7 +80,13 @@ void FakeRunner::check(const Run& request) {
   if (request.pointNo >= baseline_->count()) return complain("no such point");
   if (request.files && !std::is_sorted(request.files->begin(), request.files->end()))
     complain("files are not ascending");
-  if (request.files && level_ == 1) complain("files of the first crash are the baseline's");
+  if (request.files && level_ == 1) {
+    FilesVersions possible = baseline_->index().files().versionsAt(baseline_->point(request.pointNo));
+    auto same = [&](const FilesVersion& v) { return v.files == *request.files; };
+    auto it = std::find_if(possible.versions.begin(), possible.versions.end(), same);
+    if (it == possible.versions.begin()) complain("the least version of the files is the baseline's");
+    if (it == possible.versions.end()) complain("no crash at the point leaves the files so");
+  }
   for (std::size_t i = 0; i < request.lines.size(); ++i) {
     const auto& [w, bytes] = request.lines[i];
     if (i > 0 && request.lines[i - 1].first >= w) complain("lines are not ascending");
@@ -103,7 +106,7 @@ Result<void> FakeRunner::begin(unsigned worker, const Run& request) {
   RequestMemory memory(*baseline_, request);
   // As of a worker that has had runs with more files.
   std::vector<RecoveryProgram::TableFile> files(baseline_->index().files().count() + 1 + worker % 3);
-  for (const RunFile& f : memory.files()) {
+  for (const FileState& f : memory.files()) {
     files.resize(std::max<std::size_t>(files.size(), f.number + 1));
     files[f.number] = {true, f.path, f.size};
   }
