@@ -3,7 +3,7 @@
 // RUN: %cc -O1 -g -Wall -Wextra -Werror %s -o %t && rm -f %t.img
 // RUN: %blackout record --pm %t.img -o %t.trace -- %t %t.img && %blackout trace --kind marks %t.trace > %t.marks
 // RUN: FileCheck %s < %t.marks
-// RUN: %blackout trace --count operation --kind stores %t.trace | FileCheck %s --check-prefix=COUNT
+// RUN: %blackout trace --count-by operation --kind stores %t.trace | FileCheck %s --check-prefix=COUNT
 // Outside of a recording nothing happens, whatever is passed.
 // RUN: %t %t.native && %t %t.native many && %t %t.native large && %t %t.native kind && rm %t.native
 //
@@ -14,19 +14,19 @@
 // RUN: FileCheck %s < %t.marks
 // RUN: %t.plain %t.native && rm %t.native
 //
-// CHECK: op-begin {{ *}}old argument 7
-// CHECK-NEXT: op-end {{ *}}result 8
-// CHECK-NEXT: op-values {{ *}}arguments "key" -3 18446744073709551615 [00 ff 41] "" []
-// CHECK-NEXT: op-begin {{ *}}put{{$}}
-// CHECK-NEXT: op-values {{ *}}arguments{{$}}
-// CHECK-NEXT: op-begin {{ *}}inner{{$}}
-// CHECK-NEXT: op-values {{ *}}results [07 00 00 00 00 00 00 00] "two\x0alines"
-// CHECK-NEXT: op-end{{ *$}}
-// CHECK-NEXT: op-end {{ *}}result 9
-// CHECK-NEXT: op-values {{ *}}arguments [{{(61 ){63}61}}]... (65528 bytes)
-// CHECK-NEXT: op-begin {{ *}}largest{{$}}
-// CHECK-NEXT: op-values {{ *}}results 0{{( 0){63}$}}
-// CHECK-NEXT: op-end{{ *$}}
+// CHECK: op-begin "old" argument 7
+// CHECK-NEXT: op-end result 8
+// CHECK-NEXT: op-values arguments "key" -3 18446744073709551615 [00 ff 41] "" []
+// CHECK-NEXT: op-begin "put"{{$}}
+// CHECK-NEXT: op-values arguments{{$}}
+// CHECK-NEXT: op-begin "inner"{{$}}
+// CHECK-NEXT: op-values results [07 00 00 00 00 00 00 00] "two\nlines"
+// CHECK-NEXT: op-end{{$}}
+// CHECK-NEXT: op-end result 9
+// CHECK-NEXT: op-values arguments [{{(61 ){63}61}}]... (65528 bytes)
+// CHECK-NEXT: op-begin "largest"{{$}}
+// CHECK-NEXT: op-values results 0{{( 0){63}$}}
+// CHECK-NEXT: op-end{{$}}
 // COUNT: 1 {{ *}}inner
 //
 // Too much ends the program with one sentence and exit code 2.

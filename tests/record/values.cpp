@@ -5,17 +5,17 @@
 // RUN: %t %t.native && rm %t.native
 // RUN: %plain-cxx -std=c++17 -Wall -Wextra -Werror -I%include %s -o %t.without && %t.without %t.native && rm %t.native
 //
-// CHECK: op-begin {{ *}}one argument 5
-// CHECK-NEXT: op-end {{ *}}result 6
-// CHECK-NEXT: op-begin {{ *}}none argument 0
-// CHECK-NEXT: op-end {{ *}}result 0
-// CHECK-NEXT: op-values {{ *}}arguments "text"
-// CHECK-NEXT: op-begin {{ *}}text
-// CHECK-NEXT: op-values {{ *}}results{{$}}
+// CHECK: op-begin "one" argument 5
+// CHECK-NEXT: op-end result 6
+// CHECK-NEXT: op-begin "none" argument 0
+// CHECK-NEXT: op-end result 0
+// CHECK-NEXT: op-values arguments "text"
+// CHECK-NEXT: op-begin "text"
+// CHECK-NEXT: op-values results{{$}}
 // CHECK-NEXT: op-end
-// CHECK-NEXT: op-values {{ *}}arguments "key" -1 2 1 [01 00 02 00]
-// CHECK-NEXT: op-begin {{ *}}put
-// CHECK-NEXT: op-values {{ *}}results 1 "old"
+// CHECK-NEXT: op-values arguments "key" -1 2 1 [01 00 02 00]
+// CHECK-NEXT: op-begin "put"
+// CHECK-NEXT: op-values results 1 "old"
 // CHECK-NEXT: op-end
 // CHECK-NOT: op-end
 #include <blackout/harness.hpp>
