@@ -64,6 +64,7 @@ void X86Model::event(EventNo n, const Event& e, Histories& histories) {
     case EventKind::Ignore:
     case EventKind::OpBegin:
     case EventKind::OpEnd:
+    case EventKind::OpValues:
     case EventKind::RoiBegin:
     case EventKind::RoiEnd:
     case EventKind::Request:
