@@ -10,7 +10,6 @@
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/run_summary.h"
-#include "model/cursor.h"
 #include "report/finding_files.h"
 #include "report/places.h"
 

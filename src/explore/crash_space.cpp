@@ -5,31 +5,9 @@
 #include <cmath>
 
 #include "explore/seeded.h"
+#include "explore/space_memory.h"
 
 namespace blackout {
-
-const UncertainLine& FirstCrash::line(RowNo row) const {
-  auto& place = byRow_[row];
-  if (place == nullptr) {
-    place = std::make_unique<UncertainLine>();
-    LineVersions found = baseline_->versions(row);
-    place->complete = found.complete;
-    for (LineVersion& v : found.versions) place->versions.push_back({v.bytes, std::move(v.version), 0});
-    LineBytes newest = baseline_->newest(row);
-    auto is = [&](const SpaceVersion& v) { return v.bytes == newest; };
-    auto it = std::find_if(place->versions.begin(), place->versions.end(), is);
-    assert(it != place->versions.end());
-    place->newest = static_cast<std::uint32_t>(it - place->versions.begin());
-  }
-  return *place;
-}
-
-const UncertainLine& FirstCrash::line(std::uint32_t pointNo, TrackedNo w) const {
-  if (w < baseline_->rowLines()) return line(baseline_->rowAt(pointNo, w));
-  auto [it, fresh] = added_.try_emplace(w);
-  if (fresh) it->second.versions.push_back({baseline_->addedContent(w), {}, 0});
-  return it->second;
-}
 
 CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t pointNo)
     : first_(&first), pointNo_(pointNo), identity_(mix(pointNo)) {
@@ -55,6 +33,8 @@ CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<Tracke
       changedFiles_(files.has_value()) {
   for (const auto& [w, line] : changed_) all_[w] = &line;
 }
+
+const Baseline& CrashSpace::baseline() const { return first_->baseline(); }
 
 UncertainFiles CrashSpace::files() const {
   if (files_) return *files_;
@@ -106,65 +86,6 @@ std::uint64_t CrashSpace::states() const {
   for (TrackedNo w : uncertain())
     if (__builtin_mul_overflow(product, line(w).versions.size(), &product)) return UINT64_MAX;
   return product;
-}
-
-void SpaceMemory::setRow(RowNo r) {
-  const Baseline& baseline = first_->baseline();
-  const Baseline::Row& row = baseline.row(r);
-  cells_[row.line] = {&baseline.contentOf(r), row.uncertain ? r + 1 : 0};
-}
-
-void SpaceMemory::moveTo(std::uint32_t pointNo) {
-  const Baseline& baseline = first_->baseline();
-  if (pointNo_ == UINT32_MAX) {
-    pointNo_ = 0;
-    cells_.resize(baseline.rowLines());
-    for (RowNo r = 0; r < baseline.firstRow(1); ++r) setRow(r);
-  }
-  // Lines that were added have the same content everywhere.
-  for (auto w = static_cast<TrackedNo>(cells_.size()); w < baseline.tracked().count(); ++w)
-    cells_.push_back({&first_->line(0, w).versions.front().bytes, 0});
-  for (; pointNo_ < pointNo; ++pointNo_)
-    for (RowNo r = baseline.firstRow(pointNo_ + 1); r < baseline.firstRow(pointNo_ + 2); ++r) setRow(r);
-  for (; pointNo_ > pointNo; --pointNo_)
-    for (RowNo r = baseline.firstRow(pointNo_); r < baseline.firstRow(pointNo_ + 1); ++r)
-      setRow(baseline.row(r).previous);
-}
-
-void SpaceMemory::leave() {
-  const Baseline& baseline = first_->baseline();
-  for (TrackedNo w : changed_) {
-    if (w < baseline.rowLines())
-      setRow(baseline.rowAt(pointNo_, w));
-    else
-      cells_[w] = {&first_->line(0, w).versions.front().bytes, 0};
-  }
-  changed_.clear();
-  space_ = nullptr;
-}
-
-void SpaceMemory::enter(const CrashSpace& space) {
-  if (space_ == &space) return;
-  leave();
-  moveTo(space.pointNo());
-  space_ = &space;
-  for (const auto& [w, line] : space.changedSinceFirst()) {
-    cells_[w] = {&line->versions.front().bytes, line->versions.size() > 1 ? kChanged : 0};
-    changed_.push_back(w);
-  }
-}
-
-const UncertainLine& SpaceMemory::line(TrackedNo w) const {
-  std::uint32_t u = cells_[w].uncertain;
-  return u == 0 || u == kChanged ? space_->line(w) : first_->line(u - 1);
-}
-
-std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
-  const Baseline& baseline = first_->baseline();
-  if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, subject), question);
-  const UncertainFiles* files = space_->ownFiles();
-  return replyOf(files != nullptr ? pathState(files->versions.front().files, baseline.tracked().paths()[subject])
-                                  : baseline.pathState(pointNo_, subject));
 }
 
 }  // namespace blackout

@@ -1,6 +1,7 @@
 // What one crash may leave: a base content for every tracked line, for the uncertain lines the versions they may
 // have, and the versions of the pool files. The first crash's spaces are the points of the baseline; a further crash
-// changes some lines of the space before it. Strategies, walks and results know only this.
+// changes some lines of the space before it. Strategies and results know only this, and walks the same in another form
+// (space_memory.h).
 #pragma once
 
 #include <cstdint>
@@ -39,22 +40,7 @@ struct UncertainFiles {
   bool complete = true;
 };
 
-// The lines of the first crash: those of the baseline, enumerated when they are first asked for.
-class FirstCrash {
- public:
-  // The baseline must outlive it.
-  explicit FirstCrash(const Baseline& baseline) : baseline_(&baseline), byRow_(baseline.rowCount()) {}
-
-  const Baseline& baseline() const { return *baseline_; }
-  const UncertainLine& line(RowNo row) const;
-  const UncertainLine& line(std::uint32_t pointNo, TrackedNo w) const;
-
- private:
-  const Baseline* baseline_;
-  // What was enumerated stays: the same row is asked for at many points.
-  mutable std::vector<std::unique_ptr<UncertainLine>> byRow_;
-  mutable std::map<TrackedNo, UncertainLine> added_;  // lines that were tracked later
-};
+class FirstCrash;
 
 class CrashSpace {
  public:
@@ -65,7 +51,7 @@ class CrashSpace {
              std::optional<UncertainFiles> files, std::uint64_t identity);
 
   std::uint32_t pointNo() const { return pointNo_; }
-  const FirstCrash& first() const { return *first_; }
+  const Baseline& baseline() const;
   const CrashSpace* before() const { return before_.get(); }
 
   // By TrackedNo; a settled line has one version.
@@ -103,41 +89,6 @@ class CrashSpace {
   bool changedFiles_ = false;
   mutable std::vector<TrackedNo> uncertain_;
   mutable bool listed_ = false;
-};
-
-// A space laid out for walks: one cell per tracked line. Moving to another space costs in proportion to what changed
-// between the two.
-class SpaceMemory {
- public:
-  explicit SpaceMemory(const FirstCrash& first) : first_(&first) {}
-
-  // The space must live as long as it is the current one.
-  void enter(const CrashSpace& space);
-  // No space is current: the next one is laid out in full over the baseline.
-  void leave();
-
-  bool uncertain(TrackedNo w) const { return cells_[w].uncertain != 0; }
-  // The content of the least version.
-  const LineBytes& least(TrackedNo w) const { return *cells_[w].least; }
-  const UncertainLine& line(TrackedNo w) const;
-  // The replies to queries that are not about bytes, if the files are settled.
-  std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
-  TrackedNo lines() const { return static_cast<TrackedNo>(cells_.size()); }
-
- private:
-  struct Cell {
-    const LineBytes* least = nullptr;
-    std::uint32_t uncertain = 0;  // 0: settled; a row of the baseline + 1; kChanged: the space's own
-  };
-  static constexpr std::uint32_t kChanged = UINT32_MAX;
-  void setRow(RowNo r);
-  void moveTo(std::uint32_t pointNo);
-
-  const FirstCrash* first_;
-  const CrashSpace* space_ = nullptr;
-  std::vector<Cell> cells_;
-  std::vector<TrackedNo> changed_;  // cells that are not the baseline's
-  std::uint32_t pointNo_ = UINT32_MAX;
 };
 
 // What is at the path, if these are the files.

@@ -11,6 +11,7 @@
 #include "explore/explorer.h"
 #include "explore/further_crash.h"
 #include "explore/recovery_tree.h"
+#include "explore/space_memory.h"
 
 namespace blackout {
 

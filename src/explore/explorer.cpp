@@ -11,7 +11,6 @@
 #include "explore/exploration_file.h"
 #include "explore/search.h"
 #include "explore/seeded.h"
-#include "model/cursor.h"
 
 namespace blackout {
 
@@ -318,9 +317,7 @@ RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
   return detail;
 }
 
-std::vector<TrackedNo> Explorer::uncertain(SpaceNo s) const { return openedSpace(state_->exploration, s)->uncertain(); }
-
-UncertainLine Explorer::line(SpaceNo s, TrackedNo w) const { return openedSpace(state_->exploration, s)->line(w); }
+std::shared_ptr<const CrashSpace> Explorer::crashSpace(SpaceNo s) const { return openedSpace(state_->exploration, s); }
 
 std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, RecoveryNo number, std::size_t query) const {
   const Exploration& exploration = state_->exploration;

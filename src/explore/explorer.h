@@ -204,10 +204,8 @@ class Explorer {
 
   // `recovery` is one that the space can lead to.
   RecoveryDetail detail(SpaceNo s, RecoveryNo recovery) const;
-  // The lines with more than one version at the space, ascending, and one of them with all its versions. A line that
-  // is settled has one.
-  std::vector<TrackedNo> uncertain(SpaceNo s) const;
-  UncertainLine line(SpaceNo s, TrackedNo w) const;
+  // What the space's crash may leave: the versions of its lines and files.
+  std::shared_ptr<const CrashSpace> crashSpace(SpaceNo s) const;
   // The stores that may have given the bytes of the recovery's observation number `query`, ascending: Jaaru's
   // debugging aid. More than one: the load may read from any of them.
   std::vector<StoreRef> mayReadFrom(SpaceNo s, RecoveryNo recovery, std::size_t query) const;

@@ -188,7 +188,7 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
 // As observe, for a question about the files. It is no piece of a record.
 void Walk::observeFiles(RecoveryTree& tree, NodeNo n, const CrashSpace& space, WalkState& state, Found& found) {
   const UncertainFiles& files = *space.ownFiles();
-  const std::string& path = space.first().baseline().tracked().paths()[tree.subject(n)];
+  const std::string& path = space.baseline().tracked().paths()[tree.subject(n)];
   // By reply, each with the versions that give it, in the order of their first versions.
   std::vector<std::pair<std::uint64_t, std::vector<std::uint32_t>>> classes;
   for (std::uint32_t v : filesLeft(space, state)) {
@@ -262,7 +262,7 @@ std::vector<std::pair<TrackedNo, LineBytes>> Walk::memoryOf(const RecoveryTree& 
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::vector<std::pair<TrackedNo, LineBytes>> out;
-  const Baseline& baseline = space.first().baseline();
+  const Baseline& baseline = space.baseline();
   for (TrackedNo w : lines) {
     const UncertainLine& of = space.line(w);
     std::vector<std::uint32_t> left =

@@ -13,6 +13,7 @@
 
 #include "explore/crash_space.h"
 #include "explore/recovery_tree.h"
+#include "explore/space_memory.h"
 #include "explore/strategy.h"
 #include "explore/whole_record.h"
 

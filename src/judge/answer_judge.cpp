@@ -60,7 +60,8 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
   for (std::size_t i = 0; i < detail.observations.size(); ++i) {
     const Observation& o = detail.observations[i];
     if (!reads_.racesUnawares(space, o)) continue;
-    UncertainLine line = explorer_.line(space, o.query.subject);
+    std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
+    const UncertainLine& line = crash->line(o.query.subject);
     std::uint32_t now = detail.example.versions.at(o.query.subject);
     auto differs = [&](std::uint32_t v) {
       for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {

@@ -47,7 +47,7 @@ std::vector<StoreNo> BadReads::writesOf(SpaceNo space, const RecoveryDetail& det
   // A line that the recovery did not read holds everything; nobody knows better.
   std::optional<Version> version;
   if (auto chosen = detail.example.versions.find(w); chosen != detail.example.versions.end())
-    version = explorer_.line(space, w).versions[chosen->second].version;
+    version = explorer_.crashSpace(space)->line(w).versions[chosen->second].version;
   for (std::uint32_t n = length; n-- > 0 && found.size() < most;) {
     if (version && !version->contains(n)) continue;
     StoreNo store = index_.history(id)[n];
@@ -133,7 +133,7 @@ std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& deta
 std::uint64_t BadReads::valueOf(SpaceNo space, const RecoveryDetail& detail, const Query& q) const {
   auto chosen = detail.example.versions.find(q.subject);
   const LineBytes bytes = chosen != detail.example.versions.end()
-                              ? explorer_.line(space, q.subject).versions[chosen->second].bytes
+                              ? explorer_.crashSpace(space)->line(q.subject).versions[chosen->second].bytes
                               : baseline_.least(explorer_.space(space).pointNo, q.subject);
   std::uint64_t value = 0;
   unsigned at = 0;

@@ -52,8 +52,8 @@ class Naming {
       for (TrackedNo w : lowered) {
         auto now = cause_.chosen.versions.find(w);
         if (now == cause_.chosen.versions.end()) continue;
-        std::uint32_t newest = probe_.line(cause_.space, w).newest;
-        auto count = static_cast<std::uint32_t>(probe_.line(cause_.space, w).versions.size());
+        std::uint32_t newest = probe_.crashSpace(cause_.space).line(w).newest;
+        auto count = static_cast<std::uint32_t>(probe_.crashSpace(cause_.space).line(w).versions.size());
         std::vector<std::uint32_t> candidates{newest};
         for (std::uint32_t v = count; v-- > now->second + 1;)
           if (v != newest) candidates.push_back(v);
@@ -152,7 +152,7 @@ class Naming {
   std::optional<std::size_t> readOf(TrackedNo readAtFault) {
     auto chosen = cause_.chosen.versions.find(readAtFault);
     if (chosen == cause_.chosen.versions.end()) return std::nullopt;
-    const UncertainLine& l = probe_.line(cause_.space, readAtFault);
+    const UncertainLine& l = probe_.crashSpace(cause_.space).line(readAtFault);
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
       const Query& q = detail_.observations[i].query;
@@ -275,7 +275,7 @@ class Naming {
     auto history = index.history(id);
     auto number =
         static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), other.store) - history.begin());
-    const UncertainLine& l = probe_.line(cause_.space, w);
+    const UncertainLine& l = probe_.crashSpace(cause_.space).line(w);
     std::optional<std::uint32_t> without;
     for (std::uint32_t v = 0; v < l.versions.size(); ++v)
       if (!l.versions[v].version.contains(number)) without = v;

@@ -70,7 +70,8 @@ bool ExpectedAnswers::ofOneThread(SpaceNo space) const {
   const Index& index = baseline_.index();
   EventNo at = explorer_.space(space).at;
   std::optional<ThreadNo> thread;
-  for (TrackedNo w : explorer_.uncertain(space)) {
+  std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
+  for (TrackedNo w : crash->uncertain()) {
     LineId id = index.lineId(baseline_.tracked().line(w));
     if (id == kNoLine) continue;
     for (const LineStore& s : index.openStores(id, at, 0, index.historyLength(id, at))) {
@@ -86,6 +87,7 @@ Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo
   const Index& index = baseline_.index();
   // What was stored since must be lost: each line as it was then.
   ChosenVersions chosen(UnnamedLines::Newest);
+  std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
   auto stores = index.stores();
   auto row =
       std::lower_bound(stores.begin(), stores.end(), end, [](const StoreRow& r, EventNo at) { return r.event < at; });
@@ -93,7 +95,7 @@ Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo
     TrackedNo w = baseline_.tracked().find(index.lineNo(row->line));
     if (chosen.versions.contains(w)) continue;
     LineBytes then = index.contentOf(row->line, end, {index.historyLength(row->line, end), {}});
-    UncertainLine line = explorer_.line(space, w);
+    const UncertainLine& line = crash->line(w);
     auto version = std::find_if(line.versions.begin(), line.versions.end(),
                                 [&](const SpaceVersion& v) { return v.bytes == then; });
     if (version == line.versions.end()) return std::optional<OutcomeNo>();

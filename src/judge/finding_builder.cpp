@@ -219,10 +219,12 @@ class FindingBuilder {
   std::optional<LineBytes> left(const StoreRef& ref) const {
     TrackedNo w = context_.baseline.tracked().find(indexOf(ref).lineNo(indexOf(ref).stores()[ref.store].line));
     if (space().level != ref.level || w == TrackedBytes::kNone) return std::nullopt;
-    UncertainLine now = context_.explorer.line(cause_.space, w);
+    std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
+    const UncertainLine& now = crash->line(w);
     auto chosen = cause_.chosen.versions.find(w);
     std::uint32_t parent = now.versions[chosen == cause_.chosen.versions.end() ? now.newest : chosen->second].parent;
-    UncertainLine before = context_.explorer.line(space().parent, w);
+    std::shared_ptr<const CrashSpace> crashBefore = context_.explorer.crashSpace(space().parent);
+    const UncertainLine& before = crashBefore->line(w);
     return parent < before.versions.size() ? std::optional(before.versions[parent].bytes) : std::nullopt;
   }
 
@@ -256,7 +258,8 @@ class FindingBuilder {
     if (number >= detail.observations.size()) return std::nullopt;
     const Query& q = detail.observations[number].query;
     if (q.kind != QueryKind::Bytes) return std::nullopt;
-    UncertainLine line = context_.explorer.line(cause_.space, q.subject);
+    std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
+    const UncertainLine& line = crash->line(q.subject);
     auto chosen = cause_.chosen.versions.find(q.subject);
     SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.subject), q.mask, crashOf(1),
                             line.versions[chosen == cause_.chosen.versions.end() ? line.newest : chosen->second].bytes);
@@ -321,8 +324,9 @@ class FindingBuilder {
     TrackedNo w = context_.baseline.tracked().find(index.lineNo(index.stores()[cause_.first->store].line));
     auto chosen = cause_.chosen.versions.find(w);
     if (chosen == cause_.chosen.versions.end() || !cause_.read) return;
-    finding_.evidence.push_back(OldValueRead{readOf(
-        context_.explorer.line(cause_.space, w).versions[chosen->second].bytes, maskOf(index, cause_.first->store))});
+    std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
+    finding_.evidence.push_back(
+        OldValueRead{readOf(crash->line(w).versions[chosen->second].bytes, maskOf(index, cause_.first->store))});
   }
 
   // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on

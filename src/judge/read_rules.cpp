@@ -133,7 +133,7 @@ class ReadRules {
     auto chosen = detail.example.versions.find(q.subject);
     claim.read = seenRead(ByteNames(index_), context_.baseline.tracked().line(q.subject), q.mask, at,
                           chosen != detail.example.versions.end()
-                              ? explorer_.line(b.space, q.subject).versions[chosen->second].bytes
+                              ? explorer_.crashSpace(b.space)->line(q.subject).versions[chosen->second].bytes
                               : context_.baseline.least(explorer_.space(b.space).pointNo, q.subject));
     if (b.read < run.queries.size() && run.queries[b.read].where != 0 && !run.tracePath.empty())
       if (auto trace = Trace::open(run.tracePath)) {

@@ -94,12 +94,10 @@ bool StateProbe::sameRun(SpaceNo a, SpaceNo b) const {
   return x.level == y.level && (x.level == 1 || (x.parent == y.parent && x.through == y.through));
 }
 
-const UncertainLine& StateProbe::line(SpaceNo space, TrackedNo w) {
-  if (lineSpace_ != space) lines_.clear();
-  lineSpace_ = space;
-  auto at = lines_.find(w);
-  if (at == lines_.end()) at = lines_.emplace(w, explorer_.line(space, w)).first;
-  return at->second;
+const CrashSpace& StateProbe::crashSpace(SpaceNo space) {
+  if (openSpace_ != space) open_ = explorer_.crashSpace(space);
+  openSpace_ = space;
+  return *open_;
 }
 
 ChosenVersions StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
@@ -110,7 +108,7 @@ ChosenVersions StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
   ChosenVersions chosen(UnnamedLines::Newest);
   chosen.files = detail.example.files;
   for (const auto& [w, example] : detail.example.versions) {
-    const UncertainLine& l = line(space, w);
+    const UncertainLine& l = crashSpace(space).line(w);
     std::uint64_t mask = read[w];
     const LineBytes& bytes = l.versions[example].bytes;
     if (agree(l.versions[l.newest].bytes, bytes, mask)) continue;
@@ -126,8 +124,8 @@ Result<std::vector<StoreRef>> StateProbe::lostStores(SpaceNo space, const Chosen
   const SpaceInfo& info = explorer_.space(space);
   if (info.level == 1) {
     for (const auto& [w, version] : chosen.versions)
-      for (StoreNo s :
-           lostInLine(baseline_.index(), tracked().line(w), info.at, line(space, w).versions[version].version))
+      for (StoreNo s : lostInLine(baseline_.index(), tracked().line(w), info.at,
+                                  crashSpace(space).line(w).versions[version].version))
         lost.push_back({1, s});
   } else if (!chosen.versions.empty()) {
     auto indexes = traces_.of(space);
@@ -161,10 +159,11 @@ std::optional<LineBytes> StateProbe::contentBefore(SpaceNo space, const ChosenVe
   const SpaceInfo& info = explorer_.space(space);
   TrackedNo w = tracked().find(index.lineNo(id));
   if (info.level != store.level || w == TrackedBytes::kNone) return std::nullopt;
-  const UncertainLine& now = line(space, w);
+  const UncertainLine& now = crashSpace(space).line(w);
   auto version = chosen.versions.find(w);
   std::uint32_t parent = now.versions[version == chosen.versions.end() ? now.newest : version->second].parent;
-  UncertainLine left = explorer_.line(info.parent, w);
+  std::shared_ptr<const CrashSpace> parentSpace = explorer_.crashSpace(info.parent);
+  const UncertainLine& left = parentSpace->line(w);
   if (parent >= left.versions.size()) return std::nullopt;
   return index.contentOf(id, at, before, &left.versions[parent].bytes);
 }
@@ -173,9 +172,9 @@ ChosenVersions StateProbe::wholeAt(SpaceNo space, SpaceNo like, const ChosenVers
   ChosenVersions out(chosen.unnamed);
   if (explorer_.space(space).level == 1) return out;
   std::map<TrackedNo, std::uint32_t> parents;
-  for (const auto& [w, version] : chosen.versions) parents[w] = line(like, w).versions[version].parent;
+  for (const auto& [w, version] : chosen.versions) parents[w] = crashSpace(like).line(w).versions[version].parent;
   for (const auto& [w, parent] : parents) {
-    const UncertainLine& l = line(space, w);
+    const UncertainLine& l = crashSpace(space).line(w);
     for (std::uint32_t v = 0; v < l.versions.size(); ++v)
       if (l.versions[v].parent == parent) out.versions[w] = v;
   }

@@ -55,7 +55,8 @@ class StateProbe {
   Result<RecoveryNo> recoveryOf(SpaceNo space, const ChosenVersions& chosen) {
     return explorer_.recoveryOf(space, chosen);
   }
-  const UncertainLine& line(SpaceNo space, TrackedNo w);
+  // What the crash may leave; until another one is asked for.
+  const CrashSpace& crashSpace(SpaceNo space);
   // The state with the fewest lost stores that leads to the recovery: of each line that it read, the largest version
   // that agrees with what it read.
   ChosenVersions largest(SpaceNo space, RecoveryNo recovery);
@@ -82,9 +83,9 @@ class StateProbe {
   Runner& runner_;
   CrashTraces& traces_;
   StateJudge& judge_;
-  // Lines of one space at a time: their versions are asked for again and again.
-  SpaceNo lineSpace_ = UINT32_MAX;
-  std::map<TrackedNo, UncertainLine> lines_;
+  // One space at a time: the versions of its lines are asked for again and again.
+  SpaceNo openSpace_ = UINT32_MAX;
+  std::shared_ptr<const CrashSpace> open_;
 };
 
 // Bytes of its line that a store writes.

@@ -159,7 +159,8 @@ double log10StatesOverPoints(const Index& index, std::span<const EventNo> points
   for (EventNo p : points) {
     cursor.moveTo(p);
     double states = cursor.log10States();
-    if (index.files().uncertain()) states += std::log10(index.files().versionsAt(p).versions.size());
+    if (index.files().uncertain())
+      states += std::log10(static_cast<double>(index.files().versionsAt(p).versions.size()));
     if (states > exponent) {
       top *= std::pow(10.0, exponent - states);
       exponent = states;

@@ -1,4 +1,4 @@
-// A position that moves forward over the points of a trace. A move costs in proportion to the
+// The inside of Baseline: a position that moves forward over the points of a trace. A move costs in proportion to the
 // stores that came or became guaranteed in between, not to the number of lines; it keeps for each
 // line the content of its least version, so that the versions at the current point need only the
 // stores that are not guaranteed.
@@ -69,8 +69,5 @@ class Cursor {
   // In units of 2^-32: sums and differences are exact, so the value does not depend on the way here.
   std::int64_t states_ = 0;
 };
-
-// log10 of the sum over points of their numbers of states.
-double log10StatesOverPoints(const Index& index, std::span<const EventNo> points);
 
 }  // namespace blackout

@@ -61,8 +61,8 @@ class Index {
   // own stores: left out, what the trace itself says; after a crash in recovery, the line as the
   // level before left it.
   LineBytes contentOf(LineId id, EventNo at, const Version& version, const LineBytes* under = nullptr) const;
-  // All feasible versions of a line at a point. Takes time in proportion to the line's history; a
-  // walk over many points uses Cursor.
+  // All feasible versions of a line at a point. Takes time in proportion to the line's history; what is asked at many
+  // points is asked of a Baseline.
   LineVersions versionsOf(LineNo line, EventNo at, const LineBytes* under = nullptr,
                           std::size_t limit = kVersionLimit) const;
   // Whether a crash at `at` may leave this version of the line.
@@ -91,5 +91,8 @@ class Index {
   Operations operations_;
   std::vector<EventNo> points_;
 };
+
+// log10 of the sum over points of the numbers of states that eager enumeration has there.
+double log10StatesOverPoints(const Index& index, std::span<const EventNo> points);
 
 }  // namespace blackout

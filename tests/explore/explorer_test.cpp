@@ -259,9 +259,9 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   for (UnnamedLines unnamed : {UnnamedLines::Least, UnnamedLines::Newest})
     EXPECT_EQ(e.explorer->crashState(end, ChosenVersions(unnamed, {{first, 1}})),
               CrashState{CrashLevel(e.baseline.point(end), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
-  EXPECT_EQ(e.explorer->uncertain(end).size(), 2U);
-  EXPECT_EQ(e.explorer->line(end, first).versions.size(), 3U);
-  EXPECT_EQ(e.explorer->line(end, first).newest, 2U);
+  EXPECT_EQ(e.explorer->crashSpace(end)->uncertain().size(), 2U);
+  EXPECT_EQ(e.explorer->crashSpace(end)->line(first).versions.size(), 3U);
+  EXPECT_EQ(e.explorer->crashSpace(end)->line(first).newest, 2U);
 }
 
 // --- strategies ---

@@ -12,6 +12,7 @@
 #include "crashed_memories.h"
 #include "events/trace_writer.h"
 #include "explore/seeded.h"
+#include "explore/space_memory.h"
 #include "explored.h"
 #include "model/image.h"
 #include "random_program.h"
