@@ -63,10 +63,7 @@ Json crashJson(const CrashState& state) {
       row["extra"] = version.extra;
       j["persisted"].push_back(std::move(row));
     }
-    if (level.files) {
-      j["files"]["prefix"] = level.files->prefix;
-      j["files"]["extra"] = level.files->extra;
-    }
+    j["files"] = level.files ? Json{{"prefix", level.files->prefix}, {"extra", level.files->extra}} : Json(nullptr);
     levels.push_back(std::move(j));
   }
   return levels;

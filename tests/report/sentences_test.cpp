@@ -255,6 +255,11 @@ TEST(Facts, WrongAnswer) {
             "This restart prints \"a\"; if the power fails with nothing durable that was stored since the last "
             "ordering point it prints \"b\", if it fails with all of it durable it prints \"c\".");
   EXPECT_NE(sentenceOf(WrongAnswer{true, "", {}, {}, {}}, f).find("before the operation"), std::string::npos);
+  Said asked = said("1");
+  asked.history = {{1, "get", {Value::ofText("key")}, {Value::ofUnsigned(3)}, 0, 1}};
+  EXPECT_NE(sentenceOf(WrongAnswer{true, "", asked, {}, {}}, f)
+                .find("prints \"1\" and answers " + textOf(asked.history) + ";"),
+            std::string::npos);
 }
 
 TEST(Facts, TrustedTooSoon) {
