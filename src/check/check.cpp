@@ -70,9 +70,11 @@ Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const 
   return std::move(crash->findings);
 }
 
-Result<Report> judgeRecording(const Recording& recording, const CheckOptions& options) {
+Result<Report> judgeRecording(Recording& recording, const CheckOptions& options) {
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(trace.error());
+  // Who recorded has looked already.
+  if (options.record.command.empty()) recording.unseenReason = unseenReason(*trace);
   auto index = Index::build(*trace, options.model);
   if (!index) return tl::unexpected(index.error());
   std::optional<Trusted> trusted;
@@ -93,6 +95,7 @@ Result<Report> judgeRecording(const Recording& recording, const CheckOptions& op
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
+    if (options.exploring) options.exploring();
     auto shown = exploreCrashes(*index, crash, report);
     if (!shown) return tl::unexpected(shown.error());
     replayable = std::move(*shown);
@@ -115,11 +118,8 @@ Result<Report> check(const CheckOptions& options) {
     if (!recording) return tl::unexpected(recording.error());
     return judgeRecording(*recording, options);
   }
-  auto trace = Trace::open(options.trace);
-  if (!trace) return tl::unexpected(trace.error());
   Recording recording;
   recording.tracePath = options.trace;
-  recording.unseenReason = unseenReason(*trace);
   return judgeRecording(recording, options);
 }
 

@@ -3,6 +3,7 @@
 // goes out as a Report; nothing is printed here.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct CheckOptions {
   std::optional<CrashOptions> crash;  // none: crashes are not explored
   OnlyFilter only;
   Suppressions suppressions;
-  bool readySuppressions = false;  // the report is to have the lines that would hide its findings
-  std::string findings;            // folder for the findings' replay files
+  bool readySuppressions = false;   // the report is to have the lines that would hide its findings
+  std::function<void()> exploring;  // called when the exploration of crashes begins
+  std::string findings;             // folder for the findings' replay files
 };
 
 Result<Report> check(const CheckOptions& options);

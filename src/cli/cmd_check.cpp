@@ -140,7 +140,9 @@ Result<Report> watched(CheckOptions options) {
   std::optional<Interrupt> interrupt;
   ProgressLine line(stderr);
   if (options.crash) {
-    options.crash->interrupt = &interrupt.emplace().flag();
+    options.crash->interrupt = &Interrupt::flag();
+    // Before that an interrupt ends the command, or is the recorded program's.
+    options.exploring = [&] { interrupt.emplace(); };
     options.crash->estimate = showEstimate;
     options.crash->progress = [&](const CrashProgress& p) {
       line.show({p.exploration.level, p.exploration.spacesDone, p.exploration.spaces, p.exploration.runs,

@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "cli/subcommand.h"
-#include "judge/finding_replay.h"
 #include "findings/replay_file.h"
+#include "judge/finding_replay.h"
 #include "report/escape.h"
 
 namespace blackout::cli {
@@ -72,14 +72,16 @@ Result<ExitCode> run(const Options& options) {
     if (auto ok = runDebugger(*command); !ok) return tl::unexpected(ok.error());
   } else {
     fmt::print("{}", replayed->outcome.output);
+    if (!replayed->outcome.history.empty())
+      fmt::print("It answers {}\n", escapeText(textOf(replayed->outcome.history)));
     std::fflush(stdout);
   }
 
   if (replayed->wasFine() && replayed->now.judgement == Judgement::Fine) {
     fmt::print(stderr, "{}\n",
                replayed->sameAnswer
-                   ? "The restart ends well and prints the same again: the finding is about what it reads or prints."
-                   : "The restart ends well and prints something else than when this was found.");
+                   ? "The restart ends well and answers the same again: the finding is about what it reads or answers."
+                   : "The restart ends well and answers something else than when this was found.");
     return replayed->sameAnswer ? ExitCode::Findings : ExitCode::Clean;
   }
   std::string expected = replayed->wasFine() ? "it ended well, but printed or read what it should not"

@@ -24,7 +24,8 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  const std::atomic<bool>& flag() const { return requested(); }
+  // Whether the one that lives, or lived last, was asked to.
+  static const std::atomic<bool>& flag() { return requested(); }
 
  private:
   static std::atomic<bool>& requested() {

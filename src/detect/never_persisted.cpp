@@ -255,7 +255,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
   if (!index.options().rmwFences && !suspects.empty()) {
     ModelOptions options = index.options();
     options.rmwFences = true;
-    auto built = Index::build(trace, options);
+    auto built = index.with(options);
     assert(built.has_value());
     withFences = std::move(*built);
   }

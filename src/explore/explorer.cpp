@@ -174,11 +174,11 @@ void Explorer::State::renumber() {
   constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<RecoveryNo> to(exploration.recoveries.size(), kNone);
   std::vector<OutcomeNo> outcomesTo(exploration.outcomes.size(), kNone);
-  RecoveryNo nextLeaf = 0;
+  RecoveryNo nextRecovery = 0;
   OutcomeNo nextOutcome = 0;
   auto number = [&](RecoveryNo l) {
     if (to[l] != kNone) return;
-    to[l] = nextLeaf++;
+    to[l] = nextRecovery++;
     OutcomeNo& o = outcomesTo[exploration.recoveries[l].outcome];
     if (o == kNone) o = nextOutcome++;
   };

@@ -160,7 +160,7 @@ struct OldValueRead {
   bool operator==(const OldValueRead&) const = default;
 };
 
-// With this store persisted as well, the restart ends well.
+// With this store persisted as well, the restart does not fail in this way.
 struct FineIfPersisted {
   static constexpr std::string_view kName = "fine-if-persisted";
   PlaceNo store = 0;

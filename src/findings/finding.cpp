@@ -176,28 +176,4 @@ void sortFindings(std::vector<Finding>& findings) {
   findings = std::move(sorted);
 }
 
-std::vector<Finding> groupByCause(std::vector<Finding> findings) {
-  std::vector<Finding> groups;
-  std::map<std::uint64_t, std::size_t> byFingerprint;
-  for (Finding& f : findings) {
-    auto [at, isNew] = byFingerprint.try_emplace(fingerprint(f), groups.size());
-    if (isNew) {
-      groups.push_back(std::move(f));
-      continue;
-    }
-    Finding& group = groups[at->second];
-    group.severity = std::min(group.severity, f.severity);
-    group.counts.times += f.counts.times;
-    group.counts.of += f.counts.of;
-    for (AffectedBytes& example : f.examples)
-      if (group.examples.size() < kMaxExamples &&
-          std::find(group.examples.begin(), group.examples.end(), example) == group.examples.end())
-        group.examples.push_back(std::move(example));
-    for (Fact& fact : f.evidence)
-      if (std::find(group.evidence.begin(), group.evidence.end(), fact) == group.evidence.end())
-        group.evidence.push_back(std::move(fact));
-  }
-  return groups;
-}
-
 }  // namespace blackout

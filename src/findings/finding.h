@@ -142,8 +142,4 @@ std::string fingerprintText(const Finding& finding);  // 16 hexadecimal digits
 // Worst first: severity, kind, times, then the places. Total up to equal fingerprints.
 void sortFindings(std::vector<Finding>& findings);
 
-// Findings of one cause (equal fingerprints) become one: counts add up, examples are joined, the
-// rest is the first one's. Keeps the order of first appearance.
-std::vector<Finding> groupByCause(std::vector<Finding> findings);
-
 }  // namespace blackout

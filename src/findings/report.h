@@ -96,8 +96,8 @@ struct Report {
 };
 
 // The report of several recordings of one program: findings with one cause become one (the worst of them, counts
-// added), figures add up, what was not seen of one was not seen of the sum. Report() is the neutral element; the order
-// of the summands matters to nothing but which of two equally bad examples is told.
+// added), figures add up, what was not seen of one was not seen of the sum. Report() is the neutral element. The
+// first summand's word stands where only one can: its command, its pools, the example of two equally bad ones.
 Report& operator+=(Report& into, const Report& more);
 
 // Number of findings of each severity, indexed by it.

@@ -83,6 +83,7 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
 
 Report& operator+=(Report& into, const Report& more) {
   if (into == Report()) return into = more;
+  if (more == Report()) return into;
   std::map<std::uint64_t, std::size_t> known;
   for (std::size_t i = 0; i < into.findings.size(); ++i) known.emplace(fingerprint(into.findings[i]), i);
   for (const Finding& f : more.findings) {

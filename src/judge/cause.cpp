@@ -44,7 +44,7 @@ class Grouping {
       points_[*cause].insert(f.space);
       if (isWhole(f)) {
         windows_.emplace(f.space, *cause);
-        byLeaf_.emplace(f.recovery, *cause);
+        byRecovery_.emplace(f.recovery, *cause);
       }
     }
     for (std::size_t i = 0; i < causes_.size(); ++i) causes_[i].points = points_[i].size();
@@ -92,7 +92,7 @@ class Grouping {
 
   std::optional<std::size_t> explained(const FailingState& f) {
     // Elsewhere the very same recovery comes with nothing lost.
-    if (auto at = byLeaf_.find(f.recovery); at != byLeaf_.end()) return at->second;
+    if (auto at = byRecovery_.find(f.recovery); at != byRecovery_.end()) return at->second;
     // It loses what was found to matter; what an earlier crash lost has its own findings.
     for (const StoreRef& ref : f.lost) {
       auto site = ref.level < explorer_.space(f.space).level ? std::nullopt : siteOf(f.space, ref);
@@ -164,9 +164,9 @@ class Grouping {
   Explorer& explorer_;
   const CauseOptions& options_;
   std::vector<Cause> causes_;
-  std::vector<std::set<SpaceNo>> points_;     // by cause
-  std::map<SiteKey, std::size_t> bySite_;     // sites of lost stores, to their cause
-  std::map<RecoveryNo, std::size_t> byLeaf_;  // recoveries that fail with nothing lost, to their cause
+  std::vector<std::set<SpaceNo>> points_;         // by cause
+  std::map<SiteKey, std::size_t> bySite_;         // sites of lost stores, to their cause
+  std::map<RecoveryNo, std::size_t> byRecovery_;  // recoveries that fail with nothing lost, to their cause
   WholeFailures whole_;
   std::map<SpaceNo, std::size_t> windows_;  // of them, those with a known cause
   std::optional<std::size_t> unexamined_;

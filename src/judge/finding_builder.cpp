@@ -336,7 +336,7 @@ class FindingBuilder {
     if (index.options().rmwFences) return;
     ModelOptions on = index.options();
     on.rmwFences = true;
-    auto other = Index::build(index.trace(), on);
+    auto other = index.with(on);
     if (other && other->stores()[cause_.first->store].guaranteedAt < crashOf(cause_.first->level))
       finding_.evidence.push_back(LockedCompleted{});
   }

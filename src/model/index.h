@@ -23,6 +23,8 @@ class Index {
   static Result<Index> build(const Trace& trace, const ModelOptions& options, ModelFactory factory = makeModel);
   // The index of another trace by the same rules: of a recovery after a crash in this one.
   Result<Index> like(const Trace& trace) const { return build(trace, options_, factory_); }
+  // The same trace by the same model with other options.
+  Result<Index> with(const ModelOptions& options) const { return build(*trace_, options, factory_); }
 
   const Trace& trace() const { return *trace_; }
   const ModelOptions& options() const { return options_; }

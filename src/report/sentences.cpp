@@ -67,8 +67,9 @@ std::string subject(const SeenStore& store) {
 std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   PlaceNo crash = f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : 0;
   return fmt::format(
-      "{} may be lost or not when the power fails at ({}){}: the restarted program then {}.",
-      capital(c.first ? subject(*c.first) : std::string("what is stored")), crash,
+      "{} may be lost or not when the power fails{}{}: the restarted program then {}.",
+      capital(c.first ? subject(*c.first) : std::string("what is stored")),
+      crash != 0 ? fmt::format(" at ({})", crash) : std::string(),
       c.read && c.read->place != 0 ? fmt::format(", and the restart reads it at ({})", c.read->place) : std::string(),
       symptom);
 }

@@ -218,7 +218,8 @@ std::vector<std::pair<std::string, std::string>> Launcher::environment(Role role
   return out;
 }
 
-Result<Launched> Launcher::start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild) const {
+Result<Launched> Launcher::start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild,
+                                 const std::function<void(pid_t)>& forked) const {
   auto none = [&](std::string_view what, int error) {
     return fail(fmt::format("{}: {}: {}", program_, what, std::strerror(error)), ExitCode::Internal);
   };
@@ -243,13 +244,20 @@ Result<Launched> Launcher::start(Role role, const RuntimeOptions& options, const
   }
   int forkError = errno;
   ::close(report[1]);
+  if (launched.pid > 0 && forked) forked(launched.pid);
   int error = 0;
-  ssize_t n = launched.pid < 0 ? 0 : read(report[0], &error, sizeof error);
+  ssize_t n = 0;
+  if (launched.pid > 0) do
+      n = read(report[0], &error, sizeof error);
+    while (n < 0 && errno == EINTR);
   ::close(report[0]);
   if (launched.pid < 0) return none("no process can be made", forkError);
   if (n != sizeof error) return launched;
-  waitpid(launched.pid, nullptr, 0);
-  return fail(fmt::format("{}: can't be started: {}", program_, std::strerror(error)));
+  while (waitpid(launched.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  // By the time of a restart there is a recording worth telling of.
+  return fail(fmt::format("{}: can't be started: {}", program_, std::strerror(error)),
+              role == Role::Recording ? ExitCode::Usage : ExitCode::Inconclusive);
 }
 
 }  // namespace blackout

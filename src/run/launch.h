@@ -43,8 +43,10 @@ class Launcher {
 
   // The variables that the program's environment gets, in place of those of the same name.
   std::vector<std::pair<std::string, std::string>> environment(Role role, const RuntimeOptions& options) const;
-  // `inChild` is the last thing before the program itself. An error if that can't be executed.
-  Result<Launched> start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild) const;
+  // `inChild` runs in the new process, before it gets its environment and becomes the program; `forked` in this one, as
+  // soon as there is a process that a signal could be forwarded to. An error if the program can't be executed.
+  Result<Launched> start(Role role, const RuntimeOptions& options, const std::function<void()>& inChild,
+                         const std::function<void(pid_t)>& forked = {}) const;
 
  private:
   std::vector<std::string> command_;

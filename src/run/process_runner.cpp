@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -242,7 +240,7 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   auto history =
       decodeHistory({reinterpret_cast<const char*>(c.history),
                      static_cast<std::size_t>(std::min<std::uint64_t>(c.history_size, BLACKOUT_MAX_HISTORY))});
-  if (history) {
+  if (history && o.ending != Ending::Broken) {
     o.history = std::move(*history);
   } else if (o.ending != Ending::Broken) {
     o.ending = Ending::Broken;

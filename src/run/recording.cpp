@@ -1,17 +1,10 @@
 #include "run/recording.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>

@@ -158,13 +158,15 @@ RecordingRunner::~RecordingRunner() = default;
 Result<void> RecordingRunner::begin(unsigned, const Run& run) {
   assert(run.role == Role::Recording && process_ == nullptr);
   auto process = std::make_unique<Process>();
-  auto launched = launcher_.start(Role::Recording, runtimeOptions_, [&] {
-    process->signals.restore();
-    if (options_.outputToStandardError) dup2(STDERR_FILENO, STDOUT_FILENO);
-  });
+  auto launched = launcher_.start(
+      Role::Recording, runtimeOptions_,
+      [&] {
+        process->signals.restore();
+        if (options_.outputToStandardError) dup2(STDERR_FILENO, STDOUT_FILENO);
+      },
+      [](pid_t child) { childPid = child; });
   if (!launched) return tl::unexpected(launched.error());
   process->launched = *launched;
-  childPid = launched->pid;
   process_ = std::move(process);
   if (options_.drive.empty()) return {};
   auto driven = process_->driver.emplace(tracePath_).start(launched->pid, options_);

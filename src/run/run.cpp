@@ -18,19 +18,21 @@ RunBatch::RunBatch(Runner& runner) : runner_(&runner) {
 }
 
 RunBatch::~RunBatch() {
-  while (underWay_ != 0)
-    if (!wait()) break;
+  while (underWay_ != 0 && !runner_->broken_) (void)wait();
   runner_->taken_ = false;
 }
 
 Result<void> RunBatch::begin(unsigned worker, const Run& request) {
+  if (runner_->broken_) return fail("no more runs can be made, because one failed", ExitCode::Inconclusive);
   auto ok = runner_->begin(worker, request);
+  runner_->broken_ = !ok;
   if (ok) ++underWay_;
   return ok;
 }
 
 Result<std::pair<unsigned, RunEnd>> RunBatch::wait() {
   auto ended = runner_->wait();
+  runner_->broken_ = !ended;
   if (ended) --underWay_;
   return ended;
 }

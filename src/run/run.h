@@ -149,10 +149,11 @@ class Runner {
 
  private:
   bool taken_ = false;
+  bool broken_ = false;  // a run could not be begun or waited for: there will be no more
 };
 
 // A runner's workers in one hand. What is still under way at its end is waited for, so that the next user finds all of
-// them idle.
+// them idle; unless the runner failed, which then refuses whoever comes next.
 class RunBatch {
  public:
   explicit RunBatch(Runner& runner);

@@ -110,7 +110,9 @@ std::vector<WorkerImage::File> WorkerImage::filesOf(const Run& request) const {
   const FileTimeline& timeline = baseline_->index().files();
   EventNo at = baseline_->point(request.pointNo);
   std::vector<File> now(timeline.count() + 1);
-  for (const FileState& f : request.files ? *request.files : timeline.filesIn(at, timeline.leastAt(at))) {
+  std::vector<FileState> least;
+  if (!request.files) least = timeline.filesIn(at, timeline.leastAt(at));
+  for (const FileState& f : request.files ? *request.files : least) {
     if (f.number >= now.size()) now.resize(f.number + 1);
     now[f.number].exists = true;
     now[f.number].path = f.path;

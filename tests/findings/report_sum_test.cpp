@@ -103,6 +103,8 @@ TEST(ReportSum, NothingIsNeutral) {
   Report sum;
   sum += one;
   EXPECT_EQ(sum, one);
+  sum += Report();
+  EXPECT_EQ(sum, one);
 }
 
 }  // namespace

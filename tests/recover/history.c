@@ -11,7 +11,7 @@
 // TORN: answers neither as before the operation nor as after it
 // TORN: evidence: This restart prints nothing and answers get("both") = 1 0, count() = 2; if the power fails before "set" it prints nothing and answers get("both") = 0 0, count() = 2, if it fails after "set" it prints nothing and answers get("both") = 1 1, count() = 2.
 // RUN: not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
-// REPLAY: The restart ends well and prints the same again
+// REPLAY: The restart ends well and answers the same again
 //
 // Bytes that only the call itself reads are read by the restart.
 // RUN: not %blackout check --findings bytes --fail-on suspected --pm %t.img -- %t %t.img bytes 2>&1 | FileCheck %s --check-prefix=BYTES

@@ -82,22 +82,6 @@ TEST(Order, WorstFirstWhateverTheInput) {
   EXPECT_EQ(sample.findings[4].counts.times, 100U);
 }
 
-TEST(Grouping, OneCauseIsOneFinding) {
-  Finding a = at(FindingKind::CleanFlush, 1, 3);
-  a.examples = {{"/p", 0, 8, ""}};
-  a.evidence = {BothFail{}};
-  Finding b = at(FindingKind::CleanFlush, 2, 1);
-  Finding c = at(FindingKind::CleanFlush, 1, 4);
-  c.examples = {{"/p", 0, 8, ""}, {"/p", 64, 8, ""}};
-  c.evidence = {BothFail{}, NotExamined{}};
-  std::vector<Finding> groups = groupByCause({a, b, c});
-  ASSERT_EQ(groups.size(), 2U);
-  EXPECT_EQ(groups[0].counts, (Counts{7, 7}));
-  EXPECT_EQ(groups[0].examples.size(), 2U);
-  EXPECT_EQ(groups[0].evidence.size(), 2U);
-  EXPECT_EQ(groups[1], b);
-}
-
 TEST(ExitCodes, FollowFailOn) {
   Report r;
   EXPECT_EQ(exitCodeOf(r, Severity::Performance), ExitCode::Clean);
