@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "binary/symbolizer.h"
 #include "cli/subcommand.h"
 #include "report/escape.h"
-#include "binary/symbolizer.h"
 #include "report/trace_count.h"
 #include "report/trace_filter.h"
 #include "report/trace_text.h"

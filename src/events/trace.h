@@ -40,8 +40,8 @@ struct Site {
   bool atomic = false;
   std::vector<Source> sources;
   std::string type;  // "Struct.field"; empty: unknown
-  // In code that has no site table. As the runtime writes it, it has no sources and an id of trapped_id.h; the tool adds a
-  // record with the sources, the id that they have, and the program file (binary/trapped_sites.h).
+  // In code that has no site table. As the runtime writes it, it has no sources and an id of trapped_id.h; the tool
+  // adds a record with the sources, the id that they have, and the program file (binary/trapped_sites.h).
   bool trapped = false;
   std::string module = {};
   bool operator==(const Site&) const = default;
@@ -71,7 +71,8 @@ struct LoadedModule {
   std::uint64_t end = 0;
   bool instrumented = false;
   bool trapped = false;  // what it does without being instrumented is followed
-  // Its fences, flushes and locked instructions: how many are followed, and how many were not proved to be instructions.
+  // Its fences, flushes and locked instructions: how many are followed, and how many were not proved to be
+  // instructions.
   std::uint32_t patched = 0;
   std::uint32_t unproved = 0;
 };
