@@ -16,7 +16,9 @@ struct Pool {
   alignas(64) std::uint64_t value[64][8];
 };
 
-void persist(const void* p) { asm volatile("clwb %0\n\tsfence" ::"m"(*static_cast<const volatile char*>(p)) : "memory"); }
+void persist(const void* p) {
+  asm volatile("clwb %0\n\tsfence" ::"m"(*static_cast<const volatile char*>(p)) : "memory");
+}
 
 }  // namespace
 

@@ -102,7 +102,8 @@ static inline blackout_value blackout_text(const char* text) {
  * At most 64 of them, and 64 KiB together; more ends the program with exit code 2. Begins and ends of either kind go
  * together. */
 BLACKOUT_ANNOTATION(void blackout_op_begin_values(const char* name, const blackout_value* arguments, size_t count),
-                    (void)name; (void)arguments; (void)count;)
+                    (void)name;
+                    (void)arguments; (void)count;)
 BLACKOUT_ANNOTATION(void blackout_op_end_values(const blackout_value* results, size_t count), (void)results;
                     (void)count;)
 
@@ -134,8 +135,8 @@ BLACKOUT_ANNOTATION(void blackout_roi_end(void), )
 /* What comes after this doesn't matter any more.
  *
  * In the recorded run: no crash and no finding from here on; the program goes on. In a restart: it ends here as if it
- * had exited with 0. What it has printed with stdio is kept (flush C++ streams that are not synchronised with it), but no
- * handler of atexit() and no destructor runs. Use it when recovery is done and the rest would only cost time. */
+ * had exited with 0. What it has printed with stdio is kept (flush C++ streams that are not synchronised with it), but
+ * no handler of atexit() and no destructor runs. Use it when recovery is done and the rest would only cost time. */
 BLACKOUT_ANNOTATION(void blackout_complete(int condition, int stage), (void)condition; (void)stage;)
 
 /* There is no crash between these two, in any thread. Regions nest.
@@ -164,9 +165,9 @@ BLACKOUT_ANNOTATION(void blackout_skip_detection_end(int condition, int stage), 
  * variable is stored to; in a restart it does nothing. It must be persistent memory; anything else ends the program
  * with exit code 2.
  *
- * Data is consistent if it was written after the last but one store to the variable that survived and was durable at the
- * last. So it is for a flag, a version, the number of the newest checkpoint; not for a count of entries, of which the
- * first are older than the last two counts. */
+ * Data is consistent if it was written after the last but one store to the variable that survived and was durable at
+ * the last. So it is for a flag, a version, the number of the newest checkpoint; not for a count of entries, of which
+ * the first are older than the last two counts. */
 BLACKOUT_ANNOTATION(void blackout_commit_var(const void* variable, size_t size), (void)variable; (void)size;)
 
 /* The commit variable at variable tells whether the size bytes at addr are consistent: they are if they were made
@@ -210,7 +211,8 @@ BLACKOUT_ANNOTATION(int blackout_op_ended(uint64_t n), (void)n; return 1;)
 
 /* In a restart after a simulated crash: what operation number n of the recorded run returned, if it had ended. Returns
  * how many values that are, and puts the first `room` of them into `values`, whose bytes are read-only and stay where
- * they are; -1 if it had not ended, or there is no such operation. Elsewhere -1. Asks what blackout_op_ended(n) asks. */
+ * they are; -1 if it had not ended, or there is no such operation. Elsewhere -1. Asks what blackout_op_ended(n) asks.
+ */
 BLACKOUT_ANNOTATION(int blackout_op_result(uint64_t n, blackout_value* values, size_t room), (void)n; (void)values;
                     (void)room; return -1;)
 

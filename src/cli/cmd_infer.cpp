@@ -9,15 +9,16 @@
 
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
-#include "run/launch.h"
-#include "run/private_pools.h"
-#include "run/recording.h"
+#include "events/trace.h"
 #include "findings/ending.h"
 #include "infer/analysis.h"
 #include "infer/compile.h"
 #include "infer/likely_commits.h"
 #include "report/escape.h"
 #include "report/infer_text.h"
+#include "run/launch.h"
+#include "run/private_pools.h"
+#include "run/recording.h"
 
 namespace blackout::cli {
 

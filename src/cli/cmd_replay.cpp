@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "cli/subcommand.h"
-#include "judge/finding_replay.h"
 #include "findings/replay_file.h"
+#include "judge/finding_replay.h"
 #include "report/escape.h"
 
 namespace blackout::cli {

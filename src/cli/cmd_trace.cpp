@@ -5,9 +5,10 @@
 
 #include <memory>
 
-#include "cli/subcommand.h"
-#include "report/escape.h"
 #include "binary/symbolizer.h"
+#include "cli/subcommand.h"
+#include "events/trace.h"
+#include "report/escape.h"
 #include "report/trace_count.h"
 #include "report/trace_filter.h"
 #include "report/trace_text.h"

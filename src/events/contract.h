@@ -55,9 +55,10 @@ typedef struct blackout_site {
 #define BLACKOUT_SITE_TRAPPED 2u /* in code without a site table: its id is of events/trapped_id.h */
 
 /* Kept bitcode. Each translation unit leaves one record in the section `blackout_bitcode` of its object file: LLVM
- * bitcode prepared for analysis (src/pass/prepare.h says how, src/ir/prepared.h with which metadata). The section travels through archives and links; a program
- * file has the records of all its units one after another, each aligned to 8 bytes, with zeros between them. A record is
- * this header, the source file's name, and the bitcode packed by zstd. */
+ * bitcode prepared for analysis (src/pass/prepare.h says how, src/ir/prepared.h with which metadata). The section
+ * travels through archives and links; a program file has the records of all its units one after another, each aligned
+ * to 8 bytes, with zeros between them. A record is this header, the source file's name, and the bitcode packed by zstd.
+ */
 #define BLACKOUT_BITCODE_SECTION "blackout_bitcode"
 #define BLACKOUT_BITCODE_MAGIC "BLKOUTBC"
 #define BLACKOUT_BITCODE_VERSION 1u

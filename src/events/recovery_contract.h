@@ -49,8 +49,8 @@ typedef struct blackout_plan {
   uint64_t paths; /* uint32_t[path_count], each the offset of a text, ascending; offset */
   uint32_t mapping_count;
   uint32_t operations;
-  uint64_t mappings;     /* blackout_plan_mapping[mapping_count]; offset */
-  uint64_t results;      /* uint64_t[operations], each the offset of a blackout_plan_values, 0: it did not end; offset */
+  uint64_t mappings; /* blackout_plan_mapping[mapping_count]; offset */
+  uint64_t results;  /* uint64_t[operations], each the offset of a blackout_plan_values, 0: it did not end; offset */
   uint64_t free_address; /* pools that the recording did not have are placed from here on */
   uint64_t size;
 } blackout_plan;
@@ -152,7 +152,7 @@ typedef struct blackout_worker {
   uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
   uint64_t fault_address;
   char text[512];
-  char notes[4096]; /* sentences, each ended by a newline */
+  char notes[4096];      /* sentences, each ended by a newline */
   uint64_t history_size; /* bytes; may exceed BLACKOUT_MAX_HISTORY: the run was ended then */
   uint32_t history_threads;
   uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */

@@ -118,8 +118,8 @@ typedef struct blackout_trace_header {
   uint32_t next_site;
   uint32_t next_file;
   uint32_t next_process;
-  uint32_t shared;    /* more than one thread or process may write */
-  uint32_t listening; /* 0, or the kernel's number of a process that listens on a socket; a futex */
+  uint32_t shared;       /* more than one thread or process may write */
+  uint32_t listening;    /* 0, or the kernel's number of a process that listens on a socket; a futex */
   uint64_t next_address; /* where the next pool is mapped */
   blackout_trace_file files[BLACKOUT_MAX_FILES];
 } blackout_trace_header;

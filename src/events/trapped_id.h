@@ -1,5 +1,5 @@
-/* The id of an instruction in code that has no site table: which program file by the hash of its name, where in it, and what
- * it does. The runtime makes these; the tool finds the place in the source (binary/trapped_sites.h). */
+/* The id of an instruction in code that has no site table: which program file by the hash of its name, where in it, and
+ * what it does. The runtime makes these; the tool finds the place in the source (binary/trapped_sites.h). */
 #ifndef BLACKOUT_EVENTS_TRAPPED_ID_H
 #define BLACKOUT_EVENTS_TRAPPED_ID_H
 

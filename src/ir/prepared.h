@@ -6,7 +6,8 @@
 //     !blackout.source !{!"Key", ...}            what is read beside it: by a copy; by a comparison, its second operand
 //   on every other call and invoke with a pointer among its arguments of which something is known:
 //     !blackout.arguments !{!{!"Key", ...}, ...} one node for each argument, null if nothing is known: what it
-//                                                points to. A pointer to a whole object has the key of the struct, "Node"
+//                                                points to. A pointer to a whole object has the key of the struct,
+//                                                "Node"
 //   on a ret of a pointer:
 //     !blackout.field  !{!"Key", ...}            what it points to
 //   on the module:

@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "detect/relevance.h"
+#include "detect/trusted.h"
 #include "judge/commit_variables.h"
 #include "judge/expected_answers.h"
 #include "judge/program_guardians.h"
-#include "detect/relevance.h"
-#include "detect/trusted.h"
 
 namespace blackout {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
+#include "findings/finding.h"
 #include "judge/answer_judge.h"
 #include "judge/commit_variables.h"
-#include "findings/finding.h"
 
 namespace blackout {
 

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "detect/detect.h"
-#include "judge/oracle.h"
-#include "judge/point_choice.h"
 #include "binary/stacks.h"
+#include "detect/detect.h"
 #include "explore/explorer.h"
-#include "run/process_runner.h"
 #include "findings/replay_file.h"
 #include "findings/report.h"
+#include "judge/oracle.h"
+#include "judge/point_choice.h"
+#include "run/process_runner.h"
 
 namespace blackout {
 

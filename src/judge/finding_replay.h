@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "findings/replay_file.h"
 #include "judge/oracle.h"
 #include "run/process_runner.h"
-#include "findings/replay_file.h"
 
 namespace blackout {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "detect/detect.h"
 #include "judge/bad_reads.h"
 #include "judge/cause.h"
 #include "judge/finding_builder.h"
-#include "detect/detect.h"
 
 namespace blackout {
 

@@ -4,8 +4,8 @@
 
 #include <deque>
 
-#include "judge/oracle.h"
 #include "explore/explorer.h"
+#include "judge/oracle.h"
 
 namespace blackout {
 

@@ -40,7 +40,7 @@ class TrackedBytes {
   std::vector<std::uint64_t> masks_;
   std::unordered_map<LineNo, TrackedNo> numbers_;
   std::vector<std::string> paths_;  // ascending
-  OperationNo operations_ = 0;  // how many
+  OperationNo operations_ = 0;      // how many
 };
 
 // The reply to a Path query: which file of the trace has the path, and its size.

@@ -1,8 +1,8 @@
-// The places of a report in the source: detectors name them by what the trace knows; here they get their calls with names
-// and lines, and the program files that they lie in.
+// The places of a report in the source: detectors name them by what the trace knows; here they get their calls with
+// names and lines, and the program files that they lie in.
 #pragma once
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "findings/report.h"
 
 namespace blackout {

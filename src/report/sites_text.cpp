@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "binary/symbolizer.h"
 #include "report/escape.h"
 #include "report/json.h"
-#include "binary/symbolizer.h"
 
 namespace blackout {
 

@@ -4,10 +4,11 @@
 
 #include <cstring>
 
+#include "binary/symbolizer.h"
+#include "events/trace.h"
 #include "events/value.h"
 #include "findings/ending.h"
 #include "report/escape.h"
-#include "binary/symbolizer.h"
 
 namespace blackout {
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "commits_program.h"
 
 namespace blackout::test {

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "run/run.h"
 #include "model/tracked_bytes.h"
+#include "run/run.h"
 
 namespace blackout::test {
 

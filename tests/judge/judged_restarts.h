@@ -26,8 +26,7 @@ struct JudgedRestarts {
         reads(explorer, baseline, guardians, variables, nullptr),
         shown(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads),
         suspected(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads),
-        bad(explorer, baseline, variables, reads) {
-  }
+        bad(explorer, baseline, variables, reads) {}
   static ProgramGuardians noGuardians() { return ProgramGuardians(std::vector<std::string>()); }
 
   SpaceNo last() const { return static_cast<SpaceNo>(explorer.spaceCount() - 1); }
