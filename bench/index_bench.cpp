@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "model/cursor.h"
 #include "model/index.h"

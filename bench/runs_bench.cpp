@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "events/trace.h"
 #include "run/process_runner.h"
 #include "run/recording.h"
 

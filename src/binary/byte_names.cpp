@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 std::optional<std::uint64_t> integerOf(const ByteValue& value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "events/site_table.h"
+#include "events/trace.h"
 
 namespace blackout {
 

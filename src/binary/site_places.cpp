@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "events/site_table.h"
+#include "events/trace.h"
 
 namespace blackout {
 

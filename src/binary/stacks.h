@@ -6,7 +6,7 @@
 
 #include "binary/frame.h"
 #include "events/outcome.h"
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

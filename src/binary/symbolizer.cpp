@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "binary/trapped_sites.h"
+#include "events/trace.h"
 
 namespace blackout {
 

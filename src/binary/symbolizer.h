@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "binary/stacks.h"
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

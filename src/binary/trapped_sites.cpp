@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "events/trapped_id.h"
 #include "ir/accesses.h"

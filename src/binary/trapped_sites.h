@@ -10,7 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 
 namespace blackout {
 

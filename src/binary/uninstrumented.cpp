@@ -9,6 +9,7 @@
 #include <set>
 
 #include "events/contract.h"
+#include "events/trace.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
 #include "llvm/Object/ELFObjectFile.h"

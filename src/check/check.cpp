@@ -7,6 +7,7 @@
 #include "binary/symbolizer.h"
 #include "binary/uninstrumented.h"
 #include "detect/trusted.h"
+#include "events/trace.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/run_summary.h"

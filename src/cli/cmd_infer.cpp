@@ -9,6 +9,7 @@
 
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
+#include "events/trace.h"
 #include "findings/ending.h"
 #include "infer/analysis.h"
 #include "infer/compile.h"

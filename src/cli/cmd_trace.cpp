@@ -7,6 +7,7 @@
 
 #include "binary/symbolizer.h"
 #include "cli/subcommand.h"
+#include "events/trace.h"
 #include "report/escape.h"
 #include "report/trace_count.h"
 #include "report/trace_filter.h"

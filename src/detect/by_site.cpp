@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "binary/symbolizer.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -6,6 +6,7 @@
 #include "detect/by_site.h"
 #include "detect/detectors.h"
 #include "detect/logged_ranges.h"
+#include "events/trace.h"
 
 namespace blackout {
 

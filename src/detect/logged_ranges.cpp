@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

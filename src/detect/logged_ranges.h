@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -14,6 +14,7 @@
 
 #include "detect/by_site.h"
 #include "detect/detectors.h"
+#include "events/trace.h"
 
 namespace blackout {
 

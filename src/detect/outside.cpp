@@ -2,6 +2,7 @@
 // itself.
 #include "detect/by_site.h"
 #include "detect/detectors.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -8,6 +8,7 @@
 
 #include "binary/site_objects.h"
 #include "events/site_table.h"
+#include "events/trace.h"
 #include "findings/pattern.h"
 #include "model/interest.h"
 
@@ -147,6 +148,8 @@ class Thinning {
 };
 
 }  // namespace
+
+bool Trusted::inside(EventNo n) const { return inside((*trace_)[n]); }
 
 Result<Trusted> Trusted::of(const Trace& trace, const std::vector<std::string>& patterns) {
   Trusted trusted(trace);

@@ -19,7 +19,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 
 namespace blackout {
 
@@ -30,7 +31,7 @@ class Trusted {
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
 
   bool inside(const Event& e) const { return callStacks_[e.where].inside; }
-  bool inside(EventNo n) const { return inside((*trace_)[n]); }
+  bool inside(EventNo n) const;
   bool insideAt(StackId where) const { return callStacks_[where].inside; }
   // Whether the instruction lies in a trusted object, and in no other.
   bool trustedSite(std::uint64_t siteId) const { return sites_.contains(siteId); }

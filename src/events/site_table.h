@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 
 namespace blackout {
 

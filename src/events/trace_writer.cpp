@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 
 namespace blackout {
 

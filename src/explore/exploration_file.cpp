@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/trace.h"
 #include "explore/packed.h"
 #include "explore/seeded.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {
@@ -19,6 +21,9 @@ EventNo tableEnd(const Trace& trace, FileNo files) {
 LineNo inFile(LineNo line, FileNo f) { return lineOf(pmAddr(f, offsetOf(addressOf(line)))); }
 
 }  // namespace
+
+InterruptedRecovery::InterruptedRecovery() = default;
+InterruptedRecovery::~InterruptedRecovery() = default;
 
 Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const KeptTrace& kept, const Baseline& baseline,
                                                                        const NumberOf& numberOf) {

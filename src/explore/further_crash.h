@@ -22,6 +22,7 @@ class InterruptedRecovery {
  public:
   // The number in requests of a file that a recovery made: by its path, and how many with that path it had made before.
   using NumberOf = std::function<FileNo(const std::string& path, unsigned before)>;
+  ~InterruptedRecovery();
   static Result<std::unique_ptr<InterruptedRecovery>> open(const KeptTrace& kept, const Baseline& baseline,
                                                            const NumberOf& numberOf);
 
@@ -52,7 +53,7 @@ class InterruptedRecovery {
   LineNo toTrace(LineNo inSpace) const;
 
  private:
-  InterruptedRecovery() = default;
+  InterruptedRecovery();
   bool tellable(EventNo at) const;
   UncertainLine lineAfter(const UncertainLine& before, std::span<const std::uint32_t> left, LineNo inTrace,
                           EventNo at) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "explore/packed.h"
 

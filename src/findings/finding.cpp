@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

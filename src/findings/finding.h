@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "binary/frame.h"
-#include "events/trace.h"
+#include "events/site.h"
 #include "findings/facts.h"
 #include "model/crash_state.h"
 

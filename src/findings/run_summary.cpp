@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "events/trace.h"
 #include "findings/numbers.h"
 #include "model/interest.h"
 

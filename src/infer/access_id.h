@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "events/trace.h"
 #include "infer/access_id.h"
 #include "infer/publication.h"
 

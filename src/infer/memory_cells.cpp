@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "events/trace.h"
 #include "infer/guardians.h"
 
 namespace blackout {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

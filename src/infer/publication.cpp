@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "events/trace.h"
 #include "infer/memory_cells.h"
 #include "infer/pointer_words.h"
 #include "model/operations.h"

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)

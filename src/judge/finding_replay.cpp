@@ -11,6 +11,7 @@
 #include <fstream>
 #include <optional>
 
+#include "events/trace.h"
 #include "model/image.h"
 #include "run/launch.h"
 

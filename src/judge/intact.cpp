@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks) {

@@ -1,5 +1,7 @@
 #include "judge/lost_store.h"
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

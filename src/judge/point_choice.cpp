@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

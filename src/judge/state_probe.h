@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "events/trace.h"
 #include "explore/explorer.h"
 #include "judge/state_judge.h"
 #include "model/index.h"

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "model/image.h"
 #include "model/tracked_bytes.h"

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "events/trace.h"
 #include "model/versions.h"
 
 namespace blackout {

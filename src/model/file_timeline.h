@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "model/crash_state.h"
 #include "model/sparse_bytes.h"
 

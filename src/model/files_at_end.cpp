@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 std::vector<ReplayedFile> replay(const Trace& trace) {

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 #include "model/sparse_bytes.h"
 
 namespace blackout {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 Histories::Histories(const Trace& trace, const ModelOptions& options, std::size_t storeCount)
@@ -85,6 +87,8 @@ void Histories::guaranteeClosure(LineId line, StoreNo cachedBelow, StoreNo nt, E
   }
   std::reverse(log_.begin() + static_cast<std::ptrdiff_t>(begin), log_.end());
 }
+
+bool Histories::isNt(StoreNo s) const { return kindOf((*trace_)[stores_[s].event]) == EventKind::StoreNt; }
 
 bool Histories::hasOpenCached(LineId line) const {
   StoreNo last = growing_[line].lastCached;

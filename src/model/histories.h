@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "model/crash_state.h"
 #include "model/line_map.h"
 #include "model/model_options.h"
@@ -52,7 +52,7 @@ class Histories {
   StoreNo lastCached(LineId line) const { return growing_[line].lastCached; }
   // Whether the line has a cached store that is not guaranteed.
   bool hasOpenCached(LineId line) const;
-  bool isNt(StoreNo s) const { return kindOf((*trace_)[stores_[s].event]) == EventKind::StoreNt; }
+  bool isNt(StoreNo s) const;
   LineNo lineOfStore(StoreNo s) const { return lines_[stores_[s].line]; }
   bool guaranteed(StoreNo s) const { return stores_[s].guaranteedAt != kNever; }
 

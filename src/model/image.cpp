@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 const FileImage* Image::find(std::string_view path) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "events/trace.h"
 #include "model/persistency_model.h"
 
 namespace blackout {
@@ -88,6 +89,8 @@ Result<Index> Index::build(const Trace& trace, const ModelOptions& options, Mode
   index.files_.finish();
   return index;
 }
+
+const Operation* Index::operationOf(EventNo n) const { return operations_.outermost((*trace_)[n].thread, n); }
 
 LineStore Index::lineStore(LineId id, std::uint32_t number) const {
   StoreNo s = history(id)[number];

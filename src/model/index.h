@@ -31,7 +31,7 @@ class Index {
   const FileTimeline& files() const { return files_; }
   const Operations& operations() const { return operations_; }
   // The outermost operation of its thread that the event belongs to; null: none.
-  const Operation* operationOf(EventNo n) const { return operations_.outermost((*trace_)[n].thread, n); }
+  const Operation* operationOf(EventNo n) const;
 
   // --- stores and lines ---
   // Stores in trace order; StoreNo is the position. Lines have dense ids in the order of their first

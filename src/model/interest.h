@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 Operations::Operations(const Trace& trace) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "events/value.h"
 #include "model/histories.h"
 

@@ -1,5 +1,7 @@
 #include "model/points.h"
 
+#include "events/trace.h"
+
 namespace blackout {
 
 void PointCollector::addInAnyCase(EventNo point) {

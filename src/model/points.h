@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "model/interest.h"
 
 namespace blackout {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "events/trace.h"
 #include "model/cursor.h"
 
 namespace blackout {

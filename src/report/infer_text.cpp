@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "events/trace.h"
 #include "infer/access_id.h"
 #include "report/escape.h"
 #include "report/json.h"

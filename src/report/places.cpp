@@ -4,6 +4,7 @@
 
 #include "binary/site_objects.h"
 #include "binary/symbolizer.h"
+#include "events/trace.h"
 
 namespace blackout {
 

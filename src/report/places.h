@@ -2,7 +2,7 @@
 // names and lines, and the program files that they lie in.
 #pragma once
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "findings/report.h"
 
 namespace blackout {

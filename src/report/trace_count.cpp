@@ -7,6 +7,7 @@
 #include <map>
 
 #include "binary/symbolizer.h"
+#include "events/trace.h"
 #include "model/operations.h"
 #include "report/escape.h"
 #include "report/trace_text.h"

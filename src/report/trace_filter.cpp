@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/error.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "binary/symbolizer.h"
+#include "events/trace.h"
 #include "events/value.h"
 #include "findings/ending.h"
 #include "report/escape.h"

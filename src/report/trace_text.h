@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "events/recovery_contract.h"
+#include "events/trace.h"
 
 namespace blackout {
 

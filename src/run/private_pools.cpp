@@ -12,6 +12,8 @@
 #include <cstring>
 #include <set>
 
+#include "events/trace.h"
+
 namespace fs = std::filesystem;
 
 namespace blackout {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "events/error.h"
-#include "events/trace.h"
+#include "events/site.h"
 #include "run/launch.h"
 #include "run/private_pools.h"
 

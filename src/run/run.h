@@ -13,7 +13,7 @@
 #include "events/error.h"
 #include "events/outcome.h"
 #include "events/recovery_contract.h"
-#include "events/trace.h"
+#include "events/site.h"
 #include "model/crash_state.h"
 #include "model/tracked_bytes.h"
 #include "run/role.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "events/trace.h"
 #include "model/files_at_end.h"
 
 namespace fs = std::filesystem;

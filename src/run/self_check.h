@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "events/error.h"
-#include "events/trace.h"
+#include "events/site.h"
 
 namespace blackout {
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {

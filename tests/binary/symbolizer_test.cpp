@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "events/trace.h"
 #include "report/places.h"
 #include "sample_trace.h"
 

@@ -1,4 +1,5 @@
 // Stores that are never made durable, and their lookalikes.
+#include "events/trace.h"
 #include "judged_program.h"
 
 namespace blackout::test {

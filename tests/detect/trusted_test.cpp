@@ -3,6 +3,7 @@
 
 #include <rapidcheck.h>
 
+#include "events/trace.h"
 #include "judge/point_choice.h"
 #include "judged_program.h"
 

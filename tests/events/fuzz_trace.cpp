@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/trace.h"
 #include "report/trace_count.h"
 #include "report/trace_text.h"
 #include "sample_trace.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "events/trace.h"
 #include "events/value.h"
 
 namespace blackout::test {

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "events/trace.h"
 #include "sample_trace.h"
 
 namespace blackout {

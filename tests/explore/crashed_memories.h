@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "brute_force.h"
+#include "events/trace.h"
 #include "model/image.h"
 #include "recovery_program.h"
 

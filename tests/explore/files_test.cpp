@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "crashed_memories.h"
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "explore/seeded.h"
 #include "explored.h"

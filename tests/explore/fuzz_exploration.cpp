@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "explore/exploration_file.h"
 #include "explore/packed.h"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "events/trace.h"
 #include "model/crash_trace.h"
 #include "model/tracked_bytes.h"
 #include "tiny_program.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "infer/guardians.h"
 

@@ -2,6 +2,7 @@
 // come of them.
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "fake_check.h"
 
 namespace blackout {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "fake_recovery.h"
 #include "judge/crash_check.h"
 #include "judged_program.h"

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "events/trace.h"
+
 namespace blackout::test {
 
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
+#include "events/site.h"
 #include "model/model_options.h"
 
 namespace blackout::test {

@@ -2,6 +2,7 @@
 // point, for one crash and for a crash in recovery.
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {

@@ -2,6 +2,7 @@
 // with the exact set of states that a crash may leave. States that are not listed are forbidden.
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 #include "model/model_options.h"
 

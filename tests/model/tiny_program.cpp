@@ -4,7 +4,13 @@
 
 #include <stdexcept>
 
+#include "events/trace.h"
+
 namespace blackout::test {
+
+TinyProgram::TinyProgram(std::uint64_t size, bool before, std::string path) : file_(writer.file(path, size, before)) {}
+TinyProgram::TinyProgram(TinyProgram&&) noexcept = default;
+TinyProgram::~TinyProgram() = default;
 
 const Trace& TinyProgram::trace() {
   if (trace_ == nullptr) {

@@ -20,9 +20,9 @@ using States = std::set<Bytes>;
 
 class TinyProgram {
  public:
-  explicit TinyProgram(std::uint64_t size = 4096, bool before = true, std::string path = "/pool") {
-    file_ = writer.file(path, size, before);
-  }
+  explicit TinyProgram(std::uint64_t size = 4096, bool before = true, std::string path = "/pool");
+  TinyProgram(TinyProgram&&) noexcept;
+  ~TinyProgram();
 
   // Offsets are in the pool; t is the thread.
   PmAddr at(std::uint64_t offset) const { return pmAddr(file_, offset); }

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "events/trace.h"
 #include "findings/ending.h"
 #include "findings/only.h"
 #include "findings/run_summary.h"

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "events/trace.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
 #include "report/output_file.h"

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "events/trace.h"
 #include "explore/explorer.h"
 #include "run/process_runner.h"
 #include "run/recording.h"
