@@ -44,7 +44,8 @@ std::string encodeHistory(const History& history) {
 std::optional<History> decodeHistory(std::string_view bytes) {
   History history;
   std::map<std::uint32_t, std::vector<std::size_t>> open;  // by thread, the innermost last
-  // Who reserved room first and who was numbered first can be two threads, so numbers go by what is there.
+  // Who reserved room first and who was numbered first can be two threads, so numbers go by the begins that are
+  // there.
   std::map<std::uint32_t, std::uint32_t> numbers;
   std::uint32_t position = 0;
   while (!bytes.empty()) {
@@ -57,13 +58,11 @@ std::optional<History> decodeHistory(std::string_view bytes) {
       return std::nullopt;
     auto values = decodeValues(bytes.substr(0, head.size).substr(sizeof head + padded(head.name_size)));
     if (!values) return std::nullopt;
-    std::uint32_t thread =
-        numbers.try_emplace(head.thread, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
-    std::vector<std::size_t>& stack = open[thread];
+    std::vector<std::size_t>& stack = open[head.thread];
     if (head.what == BLACKOUT_HISTORY_BEGIN) {
       stack.push_back(history.size());
       HistoryOperation& o = history.emplace_back();
-      o.thread = thread;
+      o.thread = numbers.try_emplace(head.thread, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
       o.name = bytes.substr(sizeof head, head.name_size);
       o.arguments = std::move(*values);
       o.began = position++;

@@ -84,13 +84,15 @@ RC_GTEST_PROP(History, RandomOnesAreReadAsTheyWereMade, ()) {
   // Begins and ends as a run makes them.
   History history;
   std::map<std::uint32_t, std::vector<std::size_t>> open;
+  std::map<std::uint32_t, std::uint32_t> numbers;  // threads are numbered in the order of their first begins
   std::uint32_t position = 0;
   for (auto [begins, thread] : *rc::gen::container<std::vector<std::pair<bool, int>>>(
            rc::gen::pair(rc::gen::arbitrary<bool>(), rc::gen::inRange(1, 4)))) {
     auto t = static_cast<std::uint32_t>(thread);
     if (begins) {
       open[t].push_back(history.size());
-      history.push_back({t, *rc::gen::arbitrary<std::string>(), someValues(), {}, position++});
+      auto number = numbers.try_emplace(t, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
+      history.push_back({number, *rc::gen::arbitrary<std::string>(), someValues(), {}, position++});
     } else if (!open[t].empty()) {
       HistoryOperation& o = history[open[t].back()];
       o.results = someValues();
@@ -99,6 +101,16 @@ RC_GTEST_PROP(History, RandomOnesAreReadAsTheyWereMade, ()) {
     }
   }
   RC_ASSERT(decodeHistory(encodeHistory(history)) == history);
+}
+
+// The runtime numbers threads as they come to it, which need not be the order of what they wrote.
+TEST(History, ThreadsAreNumberedByTheirFirstBegins) {
+  History history = {{7, "a", {}, {}, 0, 1}, {3, "b", {}, {}, 2, 3}, {7, "c", {}, {}, 4, 5}};
+  auto read = decodeHistory(encodeHistory(history));
+  ASSERT_TRUE(read && read->size() == 3);
+  EXPECT_EQ((*read)[0].thread, 1U);
+  EXPECT_EQ((*read)[1].thread, 2U);
+  EXPECT_EQ((*read)[2].thread, 1U);
 }
 
 TEST(History, EndsWithARecordThatWasBeingWritten) {
