@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   if (folder == nullptr) return 0;
   std::filesystem::create_directories(folder);
   SavedExploration saved;
-  saved.outcomes.push_back({Ending::Signalled, 11, "text", "output", true, 1234, {1, 2, 3}});
+  saved.outcomes.push_back({Ending::Signalled, 11, "text", "output", true, 1234, {1, 2, 3}, {}});
   SavedLevel level;
   for (unsigned i = 0; i < 3; ++i) {
     SavedRun run;
