@@ -18,6 +18,7 @@ add_custom_command(OUTPUT ${forms}
 add_executable(trap_instruction_forms_test instruction_forms_test.cpp instruction_forms.cpp instruction_trapping.cpp
                                            ${forms})
 target_link_libraries(trap_instruction_forms_test PRIVATE trap_instructions GTest::gtest_main)
+set_target_properties(trap_instruction_forms_test PROPERTIES BLACKOUT_BUSY_TEST ON)
 add_test(NAME trap.instruction_forms COMMAND trap_instruction_forms_test)
 
 add_executable(trap_instruction_test instruction_test.cpp instruction_trapping.cpp)
