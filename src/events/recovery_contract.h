@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 4u
+#define BLACKOUT_RECOVERY_VERSION 5u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -113,6 +113,13 @@ typedef struct blackout_drive {
   uint32_t sent;         /* 0, SIGTERM or SIGKILL */
 } blackout_drive;
 
+/* What a run's frames are of, the less telling first: an exit with a code other than 0 of one of its children, its own,
+ * a fatal signal or a bound. */
+#define BLACKOUT_END_CHILD_EXIT 1u
+#define BLACKOUT_END_EXIT 2u
+#define BLACKOUT_END_FATAL 3u
+
+#define BLACKOUT_MAX_MODULE_NAMES 65536u
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
@@ -149,20 +156,27 @@ typedef struct blackout_worker {
   uint32_t used;        /* BLACKOUT_USED_* */
   uint32_t owns;        /* it made files of its own below run/ */
   uint32_t frame_count;
+  uint32_t end_kind; /* BLACKOUT_END_*: what the frames are of */
+  int32_t end_code;  /* of an exit */
   uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
   uint64_t fault_address;
   char text[512];
   char notes[4096];      /* sentences, each ended by a newline */
+  char unseen[4096];     /* the same: what it did that could not be observed */
   uint64_t history_size; /* bytes; may exceed BLACKOUT_MAX_HISTORY: the run was ended then */
   uint32_t history_threads;
   uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */
 
   /* Set by the worker. */
+  uint32_t process; /* the kernel's number of the worker itself */
   blackout_drive drive;
   int32_t wait_status;
   uint32_t instrumented; /* the program has instrumented code */
   uint64_t output_size;  /* may exceed BLACKOUT_MAX_OUTPUT: the rest was not kept */
   char output[BLACKOUT_MAX_OUTPUT];
+
+  /* Program files that processes of its runs executed or loaded, each ended by a newline; never reset. */
+  char modules[BLACKOUT_MAX_MODULE_NAMES];
 
   /* One per operation of the recording, set by the tool: 0 not begun, 1 begun, 2 ended. */
   uint8_t operations[BLACKOUT_MAX_OPERATIONS];

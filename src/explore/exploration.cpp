@@ -197,6 +197,7 @@ Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const Run& request, Ru
   recovery.used = result.used;
   recovery.made = static_cast<std::uint32_t>(recoveries.size());
   recovery.notes = std::move(result.notes);
+  recovery.unseen = std::move(result.unseen);
   divergence = compare(s, at, queries, result);
   recovery.diverged = divergence.has_value();
   if (recovery.diverged) {

@@ -39,6 +39,7 @@ struct Recovery {
   bool diverged = false;   // it did not follow the path for which it was made, so it has no nodes
   std::uint32_t made = 0;  // the order in which runs ended: a run hangs under nodes of earlier ones
   std::vector<std::string> notes;
+  std::vector<std::string> unseen;
   std::shared_ptr<const KeptTrace> trace;
 
   EdgeNo edge() const { return nodes == 0 ? attached : firstNode + nodes - 1; }

@@ -20,7 +20,7 @@ namespace blackout {
 namespace {
 
 constexpr char kMagic[8] = {'B', 'L', 'K', '_', 'E', 'X', 'P', 'L'};
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 35;
 
 struct Header {
@@ -181,6 +181,8 @@ void put(Encoder& out, const SavedRun& r) {
   out.number(r.outcome);
   out.number(r.notes.size());
   for (const std::string& n : r.notes) out.text(n);
+  out.number(r.unseen.size());
+  for (const std::string& n : r.unseen) out.text(n);
   out.number(r.trace != nullptr ? 1 : 0);
   if (r.trace == nullptr) return;
   out.text(r.trace->packed);
@@ -205,6 +207,8 @@ bool get(Decoder& in, SavedRun& r) {
   r.outcome = in.small();
   std::size_t notes = in.count();
   for (std::size_t i = 0; i < notes && in.ok(); ++i) r.notes.push_back(in.text());
+  std::size_t unseen = in.count();
+  for (std::size_t i = 0; i < unseen && in.ok(); ++i) r.unseen.push_back(in.text());
   if (in.number() != 0) {
     KeptTrace trace;
     trace.packed = in.text();
@@ -275,6 +279,7 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
     run.used = l->used;
     run.outcome = l->outcome;
     run.notes = l->notes;
+    run.unseen = l->unseen;
     run.trace = l->trace;
     out.levels[l->level - 1].runs.push_back(std::move(run));
   }
@@ -400,6 +405,7 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     recovery.diverged = run.diverged;
     recovery.made = static_cast<std::uint32_t>(exploration.recoveries.size());
     recovery.notes = run.notes;
+    recovery.unseen = run.unseen;
     recovery.trace = run.trace;
     tree.insert(at, queries, answers, static_cast<RecoveryNo>(exploration.recoveries.size()));
     exploration.recoveries.push_back(std::move(recovery));

@@ -33,6 +33,7 @@ struct SavedRun {
   std::uint32_t used = 0;
   std::uint32_t outcome = 0;
   std::vector<std::string> notes;
+  std::vector<std::string> unseen;
   std::shared_ptr<const KeptTrace> trace;
 };
 

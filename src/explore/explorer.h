@@ -120,6 +120,7 @@ struct ExplorationSummary {
   std::optional<Divergence> divergence;  // the first of them
   std::uint32_t used = 0;                // kUsed* bits of all runs
   std::vector<std::string> notes;        // of all runs, each once, ascending
+  std::vector<std::string> unseen;       // the same: what could not be observed
   double seconds = 0;
 
   bool complete() const {

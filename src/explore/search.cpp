@@ -203,6 +203,7 @@ void Search::count(OpenSpace& s) {
     summary_->diverged += l.diverged ? 1 : 0;
     summary_->used |= l.used;
     notes_.insert(l.notes.begin(), l.notes.end());
+    unseen_.insert(l.unseen.begin(), l.unseen.end());
   }
 }
 
@@ -388,6 +389,7 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
   summary_->races.clear();
   for (const auto& [key, race] : races_) summary_->races.push_back(race);
   summary_->notes.assign(notes_.begin(), notes_.end());
+  summary_->unseen.assign(unseen_.begin(), unseen_.end());
   report(true);
   return stop;
 }

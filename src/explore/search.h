@@ -131,6 +131,7 @@ class Search {
   std::map<PieceKey, ChecksumAssumption> assumptions_;
   std::map<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
   std::set<std::string> notes_;
+  std::set<std::string> unseen_;
   OutcomeNo reportedOutcomes_ = 0;
   std::uint64_t made_ = 0;         // runs, whether or not a space has taken them
   bool full_ = false;              // the bound on runs is reached

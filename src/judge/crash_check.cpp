@@ -280,6 +280,7 @@ class Check {
     restrictions(s);
     if (auto ok = bounds(s); !ok) return ok;
     out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
+    out_.incomplete.insert(out_.incomplete.end(), s.unseen.begin(), s.unseen.end());
     e.notExplored.insert(e.notExplored.end(), out_.incomplete.begin(), out_.incomplete.end());
     return {};
   }

@@ -52,6 +52,14 @@ void maskProcessNumbers(std::string& output) {
 
 std::size_t shownLength(const char* text, std::size_t size) { return strnlen(text, size); }
 
+void addLines(std::vector<std::string>& to, std::string_view text) {
+  for (std::size_t from = 0; from < text.size();) {
+    std::size_t end = std::min(text.find('\n', from), text.size());
+    to.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
 }  // namespace
 
 fs::path ProcessRunner::folderOf(unsigned worker) const { return folder_.path() / fmt::format("w{}", worker); }
@@ -141,9 +149,13 @@ void ProcessRunner::findModules() {
   for (std::string line; std::getline(maps, line);) {
     std::size_t slash = line.find('/');
     if (slash == std::string::npos || line.size() < 40 || line.find("x", line.find(' ')) > slash) continue;
-    sites_.addModule(line.substr(slash));
-    trapped_ |= line.find("libZydis") != std::string::npos;
+    addModule(line.substr(slash));
   }
+}
+
+void ProcessRunner::addModule(const std::string& path) {
+  sites_.addModule(path);
+  trapped_ |= path.find("libZydis") != std::string::npos;
 }
 
 ProcessRunner::~ProcessRunner() {
@@ -257,6 +269,13 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
     for (TrackedNo i = 0; i < tracked.count(); ++i)
       result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = tracked.mask(i)});
   }
+  // What its processes executed.
+  if (std::string_view names(c.modules, shownLength(c.modules, sizeof c.modules)); names.size() > w.modulesKnown) {
+    std::vector<std::string> fresh;
+    addLines(fresh, names.substr(w.modulesKnown));
+    for (const std::string& path : fresh) addModule(path);
+    w.modulesKnown = names.size();
+  }
   // Ids of trapped code become those of their places, in the run's own trace too.
   auto siteOf = [&](std::uint64_t id) {
     const Site* site = trapped_ && id != 0 ? sites_.at(id) : nullptr;
@@ -271,12 +290,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   }
   result.steps = c.steps;
   result.used = c.used;
-  std::string notes(c.notes, shownLength(c.notes, sizeof c.notes));
-  for (std::size_t from = 0; from < notes.size();) {
-    std::size_t end = std::min(notes.find('\n', from), notes.size());
-    result.notes.push_back(notes.substr(from, end - from));
-    from = end + 1;
-  }
+  addLines(result.notes, {c.notes, shownLength(c.notes, sizeof c.notes)});
+  addLines(result.unseen, {c.unseen, shownLength(c.unseen, sizeof c.unseen)});
   if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
   if (w.traced && trapped_)
     if (auto ok = sites_.nameSites(result.tracePath); !ok) result.notes.push_back(ok.error().sentence);

@@ -56,12 +56,14 @@ class ProcessRunner : public Runner {
     int socket = -1;
     bool busy = false;
     bool traced = false;
+    std::size_t modulesKnown = 0;  // bytes of control->modules that were read
   };
   ProcessRunner(PrivateFolder folder, PlanFile plan, const Baseline& baseline)
       : folder_(std::move(folder)), plan_(std::move(plan)), baseline_(&baseline) {}
   Result<void> launch(const RecoveryProgram& program);
   Result<void> addWorker(unsigned number);
   void findModules();
+  void addModule(const std::string& path);
   RunEnd resultOf(unsigned worker);
 
   PrivateFolder folder_;

@@ -125,6 +125,7 @@ struct RunEnd {
   std::uint64_t steps = 0;
   std::uint32_t used = 0;           // kUsed* bits
   std::vector<std::string> notes;   // sentences for the user, such as which file it read
+  std::vector<std::string> unseen;  // what it did that could not be observed: nothing is clean then
   int waitStatus = 0;               // of a recording, as wait(2) gives it
   std::string tracePath;            // traced runs: its own trace, the runner's until the worker's next run
   std::optional<ClientEnd> client;  // of a recording with one; that of a restart is part of the outcome

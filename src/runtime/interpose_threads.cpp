@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
 #include "runtime/process_numbers.h"
@@ -77,6 +78,7 @@ void sharing() {
     // Private mappings would part; files of the run's own are shared.
     ownPools();
     used(BLACKOUT_USED_PROCESSES);
+    if (options.client == 0) shareObserved();
     shareNumbers();
   }
   setShared();
@@ -90,6 +92,7 @@ void inChild() {
     // A server may go on in its child; the worker ends what is left.
     if (options.drive == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
     firstOfRun = false;
+    if (options.client == 0) joinObserved();
   }
   numberChild();
 }
@@ -160,8 +163,9 @@ __attribute__((constructor(102))) void keepEnvironment() {
   Environment::ours(1, "BLACKOUT_OPTIONS=");
 }
 
-void execEvent() {
+void execEvent(const char* file, bool search) {
   if (!recording()) return;
+  noteExecutable(file, search);
   sharing();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
@@ -323,12 +327,12 @@ BLACKOUT_EXPORT pid_t _Fork() {
 BLACKOUT_EXPORT pid_t vfork() { return fork(); }
 
 BLACKOUT_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
-  execEvent();
+  execEvent(path, false);
   Environment e(environment);
   return BLACKOUT_REAL(execve)(path, arguments, e.result);
 }
 BLACKOUT_EXPORT int execvpe(const char* file, char* const* arguments, char* const* environment) {
-  execEvent();
+  execEvent(file, true);
   Environment e(environment);
   return BLACKOUT_REAL(execvpe)(file, arguments, e.result);
 }
@@ -354,12 +358,15 @@ BLACKOUT_EXECL(execle, execve, true)
 BLACKOUT_EXECL(execlp, execvpe, false)
 BLACKOUT_EXPORT int execvp(const char* file, char* const* arguments) { return execvpe(file, arguments, environ); }
 BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) {
-  execEvent();
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  execEvent(path, false);
   Environment e(environment);
   return BLACKOUT_REAL(fexecve)(fd, arguments, e.result);
 }
 BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  noteExecutable(path, false);
   sharing();
   Environment e(environment);
   pid_t made = 0;
@@ -370,6 +377,7 @@ BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_
 BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const* arguments,
                                  char* const* environment) {
+  noteExecutable(file, true);
   sharing();
   Environment e(environment);
   pid_t made = 0;

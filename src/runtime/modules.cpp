@@ -52,14 +52,7 @@ int noteModule(dl_phdr_info* info, size_t, void*) {
   if (notedCount == kMaxNoted) return 0;
   noted[notedCount++] = {begin, end, instrumented};
   char path[PATH_MAX];
-  const char* name = info->dlpi_name;
-  if (name == nullptr || *name == '\0') {
-    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0';
-    name = path;
-  } else if (strchr(name, '/') != nullptr && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr) {
-    name = path;
-  }
+  const char* name = moduleName(*info, path);
   uint64_t range[2] = {begin, end};
   const PatchCount* patches = trapping ? patchesOf(begin) : nullptr;
   uint8_t bits = uint8_t((instrumented ? 1 : 0) | (trapping ? 2 : 0));
@@ -71,7 +64,26 @@ int noteModule(dl_phdr_info* info, size_t, void*) {
   return 0;
 }
 
+int noteOfRun(dl_phdr_info* info, size_t, void*) {
+  char path[PATH_MAX];
+  noteRunModule(moduleName(*info, path));
+  return 0;
+}
+
 }  // namespace
+
+const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
+  const char* name = info.dlpi_name;
+  if (name == nullptr || *name == '\0') {
+    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return path;
+  }
+  bool file = strchr(name, '/') != nullptr;
+  return file && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr ? path : name;
+}
+
+void noteRunModules() { dl_iterate_phdr(noteOfRun, nullptr); }
 
 bool inInstrumented(uintptr_t address) {
   for (int i = 0; i < notedCount; ++i)

@@ -1,6 +1,9 @@
 // What a recovery run observes. A query is the first read of watched bytes that the run has neither read
 // nor written before; it goes to the worker's control block, where the tool finds it. Nothing is chosen
 // here: the memory already holds one crash state, and what else the read could have given is the tool's to know.
+//
+// All processes of a run have one log and one account of what was seen. While there is only one process, the account
+// is its own memory; before the second is made it moves to a file below run/, which executed programs find.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +29,30 @@ const blackout_plan* plan = nullptr;
 
 namespace {
 
-// Bytes that this run has read or written, per watched line. Zero pages until it does.
-uint64_t* seen = nullptr;
 constexpr size_t kMaxWatched = size_t{1} << 24;
-uint32_t groups = 0;
-uint32_t paths_[1024];  // asked already, a bit each: paths beyond are asked again, which is harmless
-// Questions about operations that were asked already: two bits each.
-uint8_t operations_[BLACKOUT_MAX_OPERATIONS / 4];
+constexpr uint32_t kMaxProcesses = 256;
+
+// One process of a run with several, and when it touched a pool last, in the run's own time.
+struct Process {
+  uint32_t number;  // the kernel's; 0: none
+  uint32_t born;
+  uint32_t touched;  // + 1; 0: never, or it is gone
+};
+
+// What the run has observed so far. Zero pages until it does.
+struct Observed {
+  uint32_t groups;
+  uint32_t time;          // counts the processes that were made
+  uint32_t processCount;  // in use; only ever grows
+  Process processes[kMaxProcesses];
+  bool made[BLACKOUT_MAX_FILES];  // by this run
+  uint32_t paths[1024];           // asked already, a bit each: paths beyond are asked again, which is harmless
+  uint8_t operations[BLACKOUT_MAX_OPERATIONS / 4];  // questions that were asked already: two bits each
+  uint64_t seen[kMaxWatched];                       // bytes that were read or written, per watched line
+};
+Observed* observed = nullptr;
+bool shared = false;        // by several processes
+Process* myself = nullptr;  // in a run with several
 
 // Ranges announced by blackout_checksum, the newest in a ring.
 struct Checksum {
@@ -84,21 +104,19 @@ inline void forEachWatched(const uint32_t* slots, uint64_t lines, uint64_t offse
 
 // The bits of `mask` that were not seen, which are from now on.
 inline uint64_t see(uint32_t watched, uint64_t mask) {
-  uint64_t& s = seen[watched];
+  uint64_t& s = observed->seen[watched];
   if ((mask & ~s) == 0) return 0;
-  uint64_t before = __libc_single_threaded != 0 ? s : __atomic_fetch_or(&s, mask, __ATOMIC_RELAXED);
+  uint64_t before = __libc_single_threaded != 0 && !shared ? s : __atomic_fetch_or(&s, mask, __ATOMIC_RELAXED);
   s |= mask;
   return mask & ~before;
 }
 
 }  // namespace
 
-static bool made[BLACKOUT_MAX_FILES];  // by this run
-
-void ownFile(uint32_t file) { made[file] = true; }
+void ownFile(uint32_t file) { observed->made[file] = true; }
 
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
-  if (file >= plan->file_count || made[file]) return nullptr;
+  if (file >= plan->file_count || observed->made[file]) return nullptr;
   const auto& f = reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file];
   lines = f.lines;
   return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
@@ -117,18 +135,104 @@ void mapPlan(const char* path) {
     stop("the plan of a recovery is of another version of Blackout:", path, 3);
 }
 
-void mapSeen() {
-  void* p =
-      reinterpret_cast<void*>(syscall(SYS_mmap, 0x308000000000ul, kMaxWatched * sizeof(uint64_t),
-                                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
-  if (p == MAP_FAILED) stop("no memory for a recovery run", nullptr, 3);
-  seen = static_cast<uint64_t*>(p);
+namespace {
+
+constexpr uintptr_t kObservedAt = 0x308000000000ul;
+
+void* mapObserved(int flags, int fd) {
+  long p = syscall(SYS_mmap, kObservedAt, sizeof(Observed), PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0L);
+  if (p == -1) stop("no memory for a recovery run", nullptr, 3);
+  return reinterpret_cast<void*>(p);
 }
 
-uint32_t newGroup() { return __atomic_add_fetch(&groups, 1, __ATOMIC_RELAXED); }
+int openObserved(int flags) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/run/observed", workerFolder);
+  return int(syscall(SYS_openat, AT_FDCWD, path, flags | O_RDWR | O_CLOEXEC, 0600));
+}
+
+Process& processOf(uint32_t number, uint32_t born) {
+  for (;;) {
+    uint32_t n = __atomic_load_n(&observed->processCount, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < n; ++i)
+      if (observed->processes[i].number == number) return observed->processes[i];
+    if (n == kMaxProcesses) endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 256 processes", nullptr);
+    uint32_t none = 0;
+    Process& fresh = observed->processes[n];
+    if (!__atomic_compare_exchange_n(&fresh.number, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
+    fresh.born = born;
+    fresh.touched = 0;
+    __atomic_store_n(&observed->processCount, n + 1, __ATOMIC_RELEASE);
+    return fresh;
+  }
+}
+
+// This process touches a pool. One that is alive and touched one since this process was made may do so again: what
+// comes first is chance.
+void noteTouch() {
+  uint32_t now = __atomic_load_n(&observed->time, __ATOMIC_ACQUIRE);
+  __atomic_store_n(&myself->touched, now + 1, __ATOMIC_RELEASE);
+  uint32_t n = __atomic_load_n(&observed->processCount, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < n; ++i) {
+    Process& other = observed->processes[i];
+    if (&other == myself || other.touched <= myself->born) continue;
+    if (isDead(other.number)) {
+      __atomic_store_n(&other.touched, 0, __ATOMIC_RELEASE);
+      continue;
+    }
+    unseen(
+        "Processes of a restart work on the pool at the same time; which of them comes first is chance, and one order "
+        "of them was tried.",
+        nullptr);
+  }
+}
+inline void touch() {
+  if (__builtin_expect(shared, 0)) noteTouch();
+}
+
+}  // namespace
+
+void mapSeen() {
+  int fd = options.worker != nullptr && options.client == 0 ? openObserved(0) : -1;
+  shared = fd >= 0;
+  observed = static_cast<Observed*>(mapObserved(fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd));
+  if (fd < 0) return;
+  syscall(SYS_close, fd);
+  // It executed this program, or was started by somebody that gave no word of it.
+  myself = &processOf(uint32_t(syscall(SYS_getpid)), __atomic_load_n(&observed->time, __ATOMIC_ACQUIRE));
+}
+
+void shareObserved() {
+  if (!shared) {
+    int fd = openObserved(O_CREAT | O_TRUNC);
+    if (fd < 0 || syscall(SYS_ftruncate, fd, sizeof(Observed)) != 0)
+      endRun(BLACKOUT_ENDED_BROKEN, "what it observed can't be shared with its processes", nullptr);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(observed);
+    size_t size = offsetof(Observed, seen) + plan->watched * sizeof(uint64_t);
+    static const uint8_t zero[4096] = {};
+    for (size_t at = 0; at < size; at += sizeof zero) {
+      size_t n = size - at < sizeof zero ? size - at : sizeof zero;
+      if (memcmp(bytes + at, zero, n) != 0 && syscall(SYS_pwrite64, fd, bytes + at, n, off_t(at)) != long(n))
+        endRun(BLACKOUT_ENDED_BROKEN, "what it observed can't be shared with its processes", nullptr);
+    }
+    mapObserved(MAP_SHARED | MAP_FIXED, fd);
+    syscall(SYS_close, fd);
+    shared = true;
+    myself = &processOf(uint32_t(syscall(SYS_getpid)), 0);
+    myself->touched = (worker->query_count != 0 || (worker->used & BLACKOUT_USED_STORED) != 0) ? 1 : 0;
+  }
+  __atomic_add_fetch(&observed->time, 1, __ATOMIC_ACQ_REL);
+}
+
+void joinObserved() {
+  if (shared) myself = &processOf(uint32_t(syscall(SYS_getpid)), __atomic_load_n(&observed->time, __ATOMIC_ACQUIRE));
+}
+
+uint32_t newGroup() { return __atomic_add_fetch(&observed->groups, 1, __ATOMIC_RELAXED); }
 
 void observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group) {
   step(frame);
+  touch();
   auto a = reinterpret_cast<uintptr_t>(p);
   if (__builtin_expect(checksumCount != 0, 0)) {
     for (const Checksum& c : checksums)
@@ -152,6 +256,7 @@ void observe(const void* p, size_t size, blackout_site* site, const void* frame,
 
 void overwrite(const void* p, size_t size) {
   step(nullptr);
+  touch();
   if ((worker->used & BLACKOUT_USED_STORED) == 0)
     __atomic_fetch_or(&worker->used, BLACKOUT_USED_STORED, __ATOMIC_RELAXED);
   auto a = reinterpret_cast<uintptr_t>(p);
@@ -169,11 +274,12 @@ bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {
   if (end > r.end) end = r.end;
   bool all = true;
   forEachWatched(r.watched, r.watchedLines, r.offset + (begin - r.begin), end - begin,
-                 [&](uint32_t w, uint64_t mask) { all &= (mask & ~seen[w]) == 0; });
+                 [&](uint32_t w, uint64_t mask) { all &= (mask & ~observed->seen[w]) == 0; });
   return all;
 }
 
 void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
+  touch();
   uint64_t lines = 0;
   const uint32_t* slots = watchedSlots(file, lines);
   forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) {
@@ -182,20 +288,21 @@ void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
 }
 
 void overwriteFile(uint32_t file, uint64_t offset, uint64_t size) {
+  touch();
   uint64_t lines = 0;
   const uint32_t* slots = watchedSlots(file, lines);
   forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) { see(w, mask); });
 }
 
 static void askPath(uint32_t i) {
-  if (i < 32 * 1024 && (paths_[i / 32] >> (i % 32) & 1) != 0) return;
-  if (i < 32 * 1024) paths_[i / 32] |= 1u << (i % 32);
+  constexpr uint32_t kPaths = 8 * sizeof observed->paths;
+  if (i < kPaths && (observed->paths[i / 32] >> (i % 32) & 1) != 0) return;
+  if (i < kPaths) observed->paths[i / 32] |= 1u << (i % 32);
   log(BLACKOUT_QUERY_PATH, i, 0, nullptr, BLACKOUT_FRAME(), 0);
 }
 
 void observePath(const char* canonicalPath) {
-  // Once the run has files of its own, it knows what it made of them.
-  if (ownsPools()) return;
+  // What the run itself made there it has asked for before: a file is looked for when it is made.
   const auto* offsets = reinterpret_cast<const uint32_t*>(planBytes() + plan->paths);
   uint32_t low = 0, high = plan->path_count;
   while (low < high) {
@@ -226,21 +333,29 @@ uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size) {
 bool operationReached(uint64_t n, unsigned question, const void* frame) {
   if (n >= plan->operations) return false;
   unsigned bit = 1u << (2 * (n % 4) + question - 1);
-  if ((operations_[n / 4] & bit) == 0) {
-    operations_[n / 4] |= uint8_t(bit);
+  if ((observed->operations[n / 4] & bit) == 0) {
+    observed->operations[n / 4] |= uint8_t(bit);
     log(BLACKOUT_QUERY_OP, uint32_t(n), question, nullptr, frame, 0);
   }
   return worker->operations[n] >= question;
 }
 
-void note(const char* text, const char* detail) {
+namespace {
+
+void addSentence(char* to, size_t room, const char* text, const char* detail) {
   char line[1024];
   int n = snprintf(line, sizeof line, "%s%s%s\n", text, detail ? " " : "", detail ? detail : "");
   if (n <= 0 || size_t(n) >= sizeof line) return;
-  size_t used = strnlen(worker->notes, sizeof worker->notes);
-  if (strstr(worker->notes, line) != nullptr || used + size_t(n) + 1 > sizeof worker->notes) return;
-  memcpy(worker->notes + used, line, size_t(n) + 1);
+  size_t used = strnlen(to, room);
+  if (strstr(to, line) != nullptr || used + size_t(n) + 1 > room) return;
+  memcpy(to + used, line, size_t(n) + 1);
 }
+
+}  // namespace
+
+void note(const char* text, const char* detail) { addSentence(worker->notes, sizeof worker->notes, text, detail); }
+void unseen(const char* text, const char* detail) { addSentence(worker->unseen, sizeof worker->unseen, text, detail); }
+void noteRunModule(const char* path) { addSentence(worker->modules, sizeof worker->modules, path, nullptr); }
 
 }  // namespace blackout::rt
 

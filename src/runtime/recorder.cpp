@@ -193,8 +193,7 @@ void setShared() {
   __atomic_store_n(&header->shared, 1, __ATOMIC_SEQ_CST);
 }
 
-// Gone, or a zombie that nobody has waited for.
-static bool isDead(uint32_t tid) {
+bool isDead(uint32_t tid) {
   if (syscall(SYS_tkill, tid, 0) != 0) return errno == ESRCH;
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/%u/stat", tid);

@@ -51,6 +51,9 @@ void attachChild();
 // From now on several threads or processes write.
 void setShared();
 
+// Whether the thread is gone, or a zombie that nobody has waited for.
+bool isDead(uint32_t tid);
+
 void lockTrace();
 void unlockTrace();
 

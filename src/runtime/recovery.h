@@ -52,6 +52,10 @@ void ownFile(uint32_t file);
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
 void mapPlan(const char* path);
 void mapSeen();
+// Before another process of the run is made: from here on they observe as one.
+void shareObserved();
+// In that process.
+void joinObserved();
 
 // --- files of its own (own_pools.cpp) ---
 // Before anything that the private mappings can't hold (a write through a descriptor, a change of size or
@@ -77,10 +81,14 @@ inline void step(const void* frame) {
   if (__builtin_expect(++worker->steps > worker->step_limit, 0))
     endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
 }
-// Keeps where the run is, as the place where it ended.
-void noteEnd(const void* frame);
+// Keeps where the run is, as the place where it ended: BLACKOUT_END_*, and the code of an exit.
+void noteEnd(uint32_t kind, int code, const void* frame);
 
 // A sentence for the user, each once.
 void note(const char* text, const char* detail);
+// The same, of what can't be observed: the result is inconclusive then.
+void unseen(const char* text, const char* detail);
+// A program file of a process that the run executed.
+void noteRunModule(const char* path);
 
 }  // namespace blackout::rt

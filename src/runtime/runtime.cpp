@@ -26,7 +26,10 @@ __attribute__((constructor(101))) static void begin() {
   if (options.worker != nullptr) joinRun();
   if (quiet()) {
     beginTraps();
-    if (options.worker != nullptr) findInheritedDescriptors();
+    if (options.worker != nullptr) {
+      findInheritedDescriptors();
+      noteRunModules();
+    }
     return;
   }
   if (!attach()) return;

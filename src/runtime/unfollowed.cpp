@@ -1,5 +1,6 @@
 #include "runtime/unfollowed.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "runtime/recorder.h"
@@ -8,15 +9,17 @@
 namespace blackout::rt {
 
 void unfollowed(const char* what) {
-  static const char* said[32];
+  static uint64_t said[32];  // by their hashes
   if (!recording()) return;
-  for (const char*& s : said) {
-    if (s == what) return;
-    if (s != nullptr) continue;
-    s = what;
+  uint64_t hash = 14695981039346656037ull;
+  for (const char* c = what; *c != '\0'; ++c) hash = (hash ^ uint8_t(*c)) * 1099511628211ull;
+  for (uint64_t& s : said) {
+    if (s == hash) return;
+    if (s != 0) continue;
+    s = hash;
     break;
   }
-  if (recovering()) return note("A restart does what is not followed:", what);
+  if (recovering()) return unseen("A restart does what is not followed:", what);
   Scope scope;
   if (!scope.nested) appendBlob(BLACKOUT_EV_Unfollowed, 0, 0, what, strlen(what));
 }

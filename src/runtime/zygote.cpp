@@ -102,10 +102,22 @@ void keepUnwound(const Frame& from) {
   n += uint32_t(unwind(from, self.stackLow, self.stackTop, worker->frames + n, int(BLACKOUT_MAX_RUN_FRAMES - n)));
 }
 
+// Whether the frames of an end of this kind are to be kept: they tell more than what is there. A first process that
+// exits with its child's code only passes it on.
+bool tellsMore(uint32_t kind, int code) {
+  if (kind == BLACKOUT_END_EXIT && !firstOfRun) kind = BLACKOUT_END_CHILD_EXIT;
+  bool passedOn = kind == BLACKOUT_END_EXIT && worker->end_kind == BLACKOUT_END_CHILD_EXIT && worker->end_code == code;
+  if (worker->frame_count != 0 && (kind <= worker->end_kind || passedOn)) return false;
+  worker->end_kind = kind;
+  worker->end_code = code;
+  worker->frame_count = 0;
+  return true;
+}
+
 // Where a signal found the run: the stack by frame pointers, from the interrupted instruction up.
 void fatal(int signal, siginfo_t* info, void* context) {
   auto* u = static_cast<ucontext_t*>(context);
-  if (worker->frame_count == 0 && firstOfRun) {
+  if (tellsMore(BLACKOUT_END_FATAL, 0)) {
     auto pc = uintptr_t(u->uc_mcontext.gregs[REG_RIP]);
     auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
     worker->frames[0] = pc;
@@ -425,6 +437,7 @@ void beWorker(int socket) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   workerProcess = syscall(SYS_getpid);
   mapControl();
+  worker->process = uint32_t(workerProcess);
   mapSeen();
   snprintf(tracePath, sizeof tracePath, "%s/trace", workerFolder);
   snprintf(shadowPath, sizeof shadowPath, "%s/pools", workerFolder);
@@ -450,7 +463,8 @@ void beWorker(int socket) {
            worker->history_size < BLACKOUT_MAX_HISTORY ? worker->history_size : BLACKOUT_MAX_HISTORY);
     worker->history_size = worker->history_threads = 0;
     worker->drive = {};
-    worker->text[0] = worker->notes[0] = '\0';
+    worker->text[0] = worker->notes[0] = worker->unseen[0] = '\0';
+    worker->end_kind = 0;
     pid_t run = BLACKOUT_REAL(fork)();
     if (run == 0) return beginRun(socket, output);
     if (run < 0) {
@@ -496,11 +510,11 @@ void becomeZygote() {
 }
 
 void joinRun() {
-  firstOfRun = false;
   snprintf(folderText, sizeof folderText, "%s", options.worker);
   workerFolder = folderText;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   mapControl();
+  firstOfRun = worker->process == uint32_t(syscall(SYS_getppid));
   snprintf(tracePath, sizeof tracePath, "%s/../plan", workerFolder);
   mapPlan(tracePath);
   mapSeen();
@@ -526,8 +540,8 @@ void joinRun() {
   watchSignals();
 }
 
-void noteEnd(const void* frame) {
-  if (worker->frame_count != 0 || !firstOfRun) return;
+void noteEnd(uint32_t kind, int code, const void* frame) {
+  if (!tellsMore(kind, code)) return;
   if (trapping && (frame != nullptr || self.trapped != nullptr)) {
     Stack stack;
     if (self.trapped != nullptr)
@@ -542,7 +556,7 @@ void noteEnd(const void* frame) {
 }
 
 void endRun(uint32_t how, const char* text, const void* frame) {
-  noteEnd(frame);
+  noteEnd(BLACKOUT_END_FATAL, 0, frame);
   snprintf(worker->text, sizeof worker->text, "%s", text);
   worker->ended = how;
   syscall(SYS_exit_group, 0);
@@ -555,7 +569,7 @@ using namespace blackout::rt;
 
 // Where the program gave up.
 BLACKOUT_EXPORT __attribute__((noreturn)) void exit(int status) {
-  if (recovering() && status != 0) noteEnd(BLACKOUT_FRAME());
+  if (recovering() && status != 0) noteEnd(BLACKOUT_END_EXIT, status & 0xff, BLACKOUT_FRAME());
   BLACKOUT_REAL(exit)(status);
   __builtin_unreachable();
 }

@@ -113,16 +113,8 @@ int take(dl_phdr_info* info, size_t, void* argument) {
     }
   if (loadedCount == kMaxLoaded) return 0;
   Loaded& l = loaded[loadedCount];
-  const char* path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-  char exe[PATH_MAX];
-  if (*path == '\0') {
-    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    path = exe;
-  } else {
-    // Named as in the trace: by the file, not by a link to it.
-    if (strchr(path, '/') != nullptr && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, exe) != nullptr) path = exe;
-  }
+  char buffer[PATH_MAX];
+  const char* path = moduleName(*info, buffer);
   l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
