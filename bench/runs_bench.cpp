@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   RecoveryProgram program;
   program.command = options.command;
   program.patterns = take(canonicalPatterns(options.pm));
+  program.options.set(options.trap);
   auto runner = take(ProcessRunner::start(program, baseline, 1, {}));
   int runs = std::atoi(argv[4]);
   auto once = [&](int i) {

@@ -134,9 +134,10 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     return;
   }
   if (recovering()) {
-    overwrite(p, sizeof v);
+    bool fresh = overwrite(p, sizeof v);
     if (!traced) {
-      *static_cast<volatile T*>(p) = v;
+      Scope scope;
+      *reinterpret_cast<volatile T*>(placeOf(reinterpret_cast<uintptr_t>(p), sizeof v, true, fresh)) = v;
       return;
     }
   }
@@ -154,8 +155,7 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     } else {
       recordStore(BLACKOUT_EV_Store, p, &v, sizeof v, where);
     }
-    // Trapped memory is reached without a fault where that is easy.
-    if (r->alias != 0 && r->pages == nullptr && a + sizeof v <= r->end) p = reinterpret_cast<void*>(reach(*r, a));
+    if (r->alias != 0) p = reinterpret_cast<void*>(placeOf(a, sizeof v, true, false));
   }
   *static_cast<volatile T*>(p) = v;
 }
@@ -163,9 +163,11 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
   if (!recording()) return *static_cast<const volatile T*>(p);
+  auto place = reinterpret_cast<uintptr_t>(p);
   if (recovering()) {
-    observe(p, sizeof(T), site, frame);
-    return *static_cast<const volatile T*>(p);
+    bool fresh = observe(p, sizeof(T), site, frame);
+    Scope scope;
+    return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, fresh));
   }
   Stack stack;
   walkStack(stack, frame);
@@ -174,7 +176,7 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
     nestedAccess();
   else if (findRegion(p) != nullptr)
     recordLoad(p, sizeof(T), whereOf(site, stack));
-  return *static_cast<const volatile T*>(p);
+  return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, false));
 }
 
 uint8_t flushEvent(uint8_t siteKind) {

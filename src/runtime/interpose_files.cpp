@@ -39,7 +39,7 @@ namespace {
 uint32_t libraryWhere(const char* function, const void* frame) {
   Stack stack;
   // Code that is trapped has no site of its own here: the call is the first frame.
-  if (trapping)
+  if (plainCode)
     walkCallers(stack, frame);
   else
     walkStack(stack, frame);
@@ -89,8 +89,8 @@ ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
     uint64_t from = r.offset > begin ? r.offset : begin;
     uint64_t to = r.offset + (r.end - r.begin) < end ? r.offset + (r.end - r.begin) : end;
     if (r.file != file || from >= to) continue;
-    memcpy(static_cast<char*>(buffer) + (from - begin), reinterpret_cast<void*>(r.begin + (from - r.offset)),
-           size_t(to - from));
+    Scope scope;
+    readThrough(static_cast<char*>(buffer) + (from - begin), r.begin + (from - r.offset), size_t(to - from));
   }
   return n;
 }

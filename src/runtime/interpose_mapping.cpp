@@ -76,8 +76,9 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
   void* r = MAP_FAILED;
-  // Events of a trapped restart are recorded through a second mapping, which must be of the same memory.
-  if (recovering() && traced && trapping) ownPools();
+  // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
+  // same memory.
+  if (recovering() && traced && plainCode) ownPools();
   if (recovering() && !ownsPools()) {
     if (shared && mapsFile(file, uint64_t(offset), size) && !canHold(file, uint64_t(offset), pages(size)))
       ownPools();

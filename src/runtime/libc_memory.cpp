@@ -1,5 +1,6 @@
 // mem* and str* of instrumented code. One that writes PM is recorded in pieces and made under the
-// lock, in the same order; everything else goes to libc. Strings are measured first and then copied.
+// lock, in the same order; everything else goes to libc. Strings are measured first and then copied. What libc reads on
+// the way of such a call is the runtime's own access: what the program reads by the call is said here.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,10 +16,35 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
 namespace {
+
+// Calls libc on memory that may be protected.
+template <class Call>
+auto own(Call call) {
+  if (!trapping || !recording()) return call();
+  Scope scope;
+  return call();
+}
+size_t length(const char* s) {
+  return own([&] { return strlen(s); });
+}
+size_t bounded(const char* s, size_t n) {
+  return own([&] { return strnlen(s, n); });
+}
+void move(void* d, const void* s, size_t n) {
+  if (!trapping || !(mayBePm(d, n) || mayBePm(s, n))) return void(memmove(d, s, n));
+  Scope scope;
+  moveThrough(d, s, n);
+}
+void set(void* d, int c, size_t n) {
+  if (!trapping || !mayBePm(d, n)) return void(memset(d, c, n));
+  Scope scope;
+  fillThrough(d, c, n);
+}
 
 bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || recovering()) && mayBePm(p, n); }
 
@@ -26,7 +52,7 @@ bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || recoveri
 void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (n == 0 || !wantsLoad(p, n)) return;
   // One call is one group: a record that is compared or copied whole.
-  if (recovering()) return observe(p, n, site, frame, newGroup());
+  if (recovering()) return void(observe(p, n, site, frame, newGroup()));
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -79,7 +105,7 @@ void writing(blackout_site* site, void* d, size_t n, const void* frame, Write wr
 // d[0..n) = s[0..n), as memmove.
 void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame) {
   reading(site, s, n, frame);
-  writing(site, d, n, frame, [&](uint32_t where) { storeBytes(d, s, n, where); }, [&] { memmove(d, s, n); });
+  writing(site, d, n, frame, [&](uint32_t where) { storeBytes(d, s, n, where); }, [&] { move(d, s, n); });
 }
 
 void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
@@ -87,15 +113,10 @@ void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
       site, d, n, frame,
       [&](uint32_t where) {
         // The fill itself is what is recorded, read back from memory.
-        memset(d, c, n);
+        set(d, c, n);
         recordStore(BLACKOUT_EV_Store, d, d, n, where);
       },
-      [&] { memset(d, c, n); });
-}
-
-size_t bounded(const char* s, size_t n) {
-  size_t i = strnlen(s, n);
-  return i;
+      [&] { set(d, c, n); });
 }
 
 int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
@@ -140,7 +161,7 @@ HOOK void* __blackout_mempcpy(blackout_site* s, void* d, const void* from, size_
   return static_cast<char*>(d) + n;
 }
 HOOK void* __blackout_memccpy(blackout_site* s, void* d, const void* from, int c, size_t n) {
-  const void* end = memchr(from, c, n);
+  const void* end = own([&] { return memchr(from, c, n); });
   size_t size = end == nullptr ? n : size_t(static_cast<const char*>(end) - static_cast<const char*>(from)) + 1;
   copiedText(s, static_cast<const char*>(from), size, FRAME);
   copy(s, d, from, size, FRAME);
@@ -183,18 +204,18 @@ HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, siz
 }
 
 HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
-  copiedText(s, from, strlen(from) + 1, FRAME);
-  copy(s, d, from, strlen(from) + 1, FRAME);
+  copiedText(s, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
-  check(strlen(from) + 1, room);
-  copiedText(s, from, strlen(from) + 1, FRAME);
-  copy(s, d, from, strlen(from) + 1, FRAME);
+  check(length(from) + 1, room);
+  copiedText(s, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
-  size_t n = strlen(from);
+  size_t n = length(from);
   copiedText(s, from, n + 1, FRAME);
   copy(s, d, from, n + 1, FRAME);
   return d + n;
@@ -222,21 +243,21 @@ HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_
   return d + size;
 }
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
-  copiedText(s, d, strlen(d) + 1, FRAME);
-  copiedText(s, from, strlen(from) + 1, FRAME);
-  copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
+  copiedText(s, d, length(d) + 1, FRAME);
+  copiedText(s, from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
-  check(strlen(d) + strlen(from) + 1, room);
-  copiedText(s, d, strlen(d) + 1, FRAME);
-  copiedText(s, from, strlen(from) + 1, FRAME);
-  copy(s, d + strlen(d), from, strlen(from) + 1, FRAME);
+  check(length(d) + length(from) + 1, room);
+  copiedText(s, d, length(d) + 1, FRAME);
+  copiedText(s, from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME);
   return d;
 }
 HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
-  char* end = d + strlen(d);
-  copiedText(s, d, strlen(d) + 1, FRAME);
+  char* end = d + length(d);
+  copiedText(s, d, length(d) + 1, FRAME);
   size_t size = bounded(from, n);
   copiedText(s, from, size < n ? size + 1 : size, FRAME);
   copy(s, end, from, size, FRAME);
@@ -282,21 +303,21 @@ HOOK int __blackout_sprintf_chk(blackout_site* s, char* d, int, size_t room, con
 HOOK int __blackout_memcmp(blackout_site* s, const void* a, const void* b, size_t n) {
   reading(s, a, n, FRAME);
   reading(s, b, n, FRAME);
-  return memcmp(a, b, n);
+  return own([&] { return memcmp(a, b, n); });
 }
 HOOK void* __blackout_memchr(blackout_site* s, const void* p, int c, size_t n) {
-  auto* found = memchr(const_cast<void*>(p), c, n);
+  auto* found = own([&] { return memchr(const_cast<void*>(p), c, n); });
   readingText(s, static_cast<const char*>(p),
               found == nullptr ? n : size_t(static_cast<const char*>(found) - static_cast<const char*>(p)) + 1, FRAME);
   return found;
 }
 HOOK size_t __blackout_strlen(blackout_site* s, const char* p) {
-  size_t n = strlen(p);
+  size_t n = length(p);
   readingText(s, p, n + 1, FRAME);
   return n;
 }
 HOOK size_t __blackout_strnlen(blackout_site* s, const char* p, size_t limit) {
-  size_t n = strnlen(p, limit);
+  size_t n = bounded(p, limit);
   readingText(s, p, n < limit ? n + 1 : n, FRAME);
   return n;
 }
@@ -307,28 +328,31 @@ static size_t compared(const char* a, const char* b, size_t limit) {
 }
 HOOK int __blackout_strcmp(blackout_site* s, const char* a, const char* b) {
   if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
-    size_t n = compared(a, b, SIZE_MAX);
+    size_t n = own([&] { return compared(a, b, SIZE_MAX); });
     readingTexts(s, a, b, n, FRAME);
   }
-  return strcmp(a, b);
+  return own([&] { return strcmp(a, b); });
 }
 HOOK int __blackout_strncmp(blackout_site* s, const char* a, const char* b, size_t limit) {
   if (wantsLoad(a, 1) || wantsLoad(b, 1)) {
-    size_t n = compared(a, b, limit);
+    size_t n = own([&] { return compared(a, b, limit); });
     readingTexts(s, a, b, n, FRAME);
   }
-  return strncmp(a, b, limit);
+  return own([&] { return strncmp(a, b, limit); });
 }
 HOOK char* __blackout_strchr(blackout_site* s, const char* p, int c) {
-  auto* found = const_cast<char*>(strchr(p, c));
-  if (wantsLoad(p, 1)) readingText(s, p, found == nullptr ? strlen(p) + 1 : size_t(found - p) + 1, FRAME);
+  auto* found = own([&] { return const_cast<char*>(strchr(p, c)); });
+  if (wantsLoad(p, 1)) readingText(s, p, found == nullptr ? length(p) + 1 : size_t(found - p) + 1, FRAME);
   return found;
 }
 HOOK char* __blackout_strrchr(blackout_site* s, const char* p, int c) {
-  if (wantsLoad(p, 1)) readingText(s, p, strlen(p) + 1, FRAME);
-  return const_cast<char*>(strrchr(p, c));
+  if (wantsLoad(p, 1)) readingText(s, p, length(p) + 1, FRAME);
+  return own([&] { return const_cast<char*>(strrchr(p, c)); });
 }
 HOOK char* __blackout_strdup(blackout_site* s, const char* p) {
-  if (wantsLoad(p, 1)) readingText(s, p, strlen(p) + 1, FRAME);
-  return strdup(p);
+  size_t n = length(p) + 1;
+  readingText(s, p, n, FRAME);
+  auto* made = static_cast<char*>(malloc(n));
+  if (made != nullptr) move(made, p, n);
+  return made;
 }

@@ -230,7 +230,7 @@ void joinObserved() {
 
 uint32_t newGroup() { return __atomic_add_fetch(&observed->groups, 1, __ATOMIC_RELAXED); }
 
-void observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group) {
+bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group) {
   step(frame);
   touch();
   auto a = reinterpret_cast<uintptr_t>(p);
@@ -238,9 +238,13 @@ void observe(const void* p, size_t size, blackout_site* site, const void* frame,
     for (const Checksum& c : checksums)
       if (a >= c.begin && a < c.end) group = c.group;
   }
+  bool any = false;
   auto look = [&](const Region& r, uintptr_t from, uintptr_t to) {
     forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from, [&](uint32_t w, uint64_t mask) {
-      if (uint64_t fresh = see(w, mask)) log(BLACKOUT_QUERY_BYTES, w, fresh, site, frame, group);
+      uint64_t fresh = see(w, mask);
+      if (fresh == 0) return;
+      any = true;
+      log(BLACKOUT_QUERY_BYTES, w, fresh, site, frame, group);
     });
   };
   const Region* r = findRegion(p);
@@ -248,25 +252,32 @@ void observe(const void* p, size_t size, blackout_site* site, const void* frame,
     // Most loads are inside one line, and most lines are not watched.
     uint64_t offset = r->offset + (a - r->begin);
     uint64_t line = offset / 64;
-    if (r->watched == nullptr || line >= r->watchedLines || (r->watched[line] == 0 && offset % 64 + size <= 64)) return;
-    return look(*r, a, a + size);
+    if (r->watched == nullptr || line >= r->watchedLines || (r->watched[line] == 0 && offset % 64 + size <= 64))
+      return false;
+    look(*r, a, a + size);
+  } else {
+    forEachRegion(a, a + size, look);
   }
-  forEachRegion(a, a + size, look);
+  return any;
 }
 
-void overwrite(const void* p, size_t size) {
+bool overwrite(const void* p, size_t size) {
   step(nullptr);
   touch();
   if ((worker->used & BLACKOUT_USED_STORED) == 0)
     __atomic_fetch_or(&worker->used, BLACKOUT_USED_STORED, __ATOMIC_RELAXED);
   auto a = reinterpret_cast<uintptr_t>(p);
+  bool any = false;
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
     forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
-                   [&](uint32_t w, uint64_t mask) { see(w, mask); });
+                   [&](uint32_t w, uint64_t mask) { any |= see(w, mask) != 0; });
   };
   const Region* r = findRegion(p);
-  if (__builtin_expect(r != nullptr && a + size <= r->end, 1)) return own(*r, a, a + size);
-  forEachRegion(a, a + size, own);
+  if (__builtin_expect(r != nullptr && a + size <= r->end, 1))
+    own(*r, a, a + size);
+  else
+    forEachRegion(a, a + size, own);
+  return any;
 }
 
 bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {

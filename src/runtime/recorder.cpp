@@ -355,7 +355,7 @@ void walkStack(Stack& stack, const void* hookFrame) {
   auto at = reinterpret_cast<uintptr_t>(hookFrame);
   stack.count = 0;
   bool inside = at >= self.stackLow && at < self.stackTop;
-  if (__builtin_expect(inside && !trapping, 1)) {
+  if (__builtin_expect(inside && !plainCode, 1)) {
     stack.count = walkPointers(at, stack.frames, int(options.stack), stack.hash);
     return;
   }
@@ -370,7 +370,7 @@ void walkCallers(Stack& stack, const void* frame) {
     stack.frames[0] = reinterpret_cast<const uint64_t*>(at)[1];
     int rest = int(options.stack) - 1;
     stack.count =
-        1 + (trapping ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest, stack.hash));
+        1 + (plainCode ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest, stack.hash));
   }
   setHash(stack);
 }

@@ -30,13 +30,13 @@ void becomeZygote();
 void joinRun();
 
 // --- what the run observes of the crash (observe.cpp) ---
-// It reads [p, p + size), of which some may be PM. Cheap where nothing is watched.
-void observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
+// It reads [p, p + size), of which some may be PM. Cheap where nothing is watched. True: something was not seen before.
+bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
 // It reads or writes bytes of a pool through its descriptor.
 void observeFile(uint32_t file, uint64_t offset, uint64_t size);
 void overwriteFile(uint32_t file, uint64_t offset, uint64_t size);
-// It writes [p, p + size): from now on these bytes are its own.
-void overwrite(const void* p, size_t size);
+// It writes [p, p + size): from now on these bytes are its own. True as above.
+bool overwrite(const void* p, size_t size);
 // It asks what is at a pool's canonical path, or below a folder of pools.
 void observePath(const char* canonicalPath);
 void observeAllPaths();

@@ -122,7 +122,7 @@ void fatal(int signal, siginfo_t* info, void* context) {
     auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
     worker->frames[0] = pc;
     worker->frame_count = 1;
-    if (trapping)
+    if (plainCode)
       keepUnwound(frameOf(*u));
     else if (traced && !inInstrumented(pc))
       keepScanned(low);
@@ -388,7 +388,7 @@ bool waitForRun(pid_t run, pid_t driver, int socket, int output) {
   for (;;) {
     // Steps of a trapped run are not all counted. One that computes for a fifth of the time that it has hangs; one that
     // waits may wait for anything.
-    bool looks = trapping && !ended && worker->timeout_ms != 0;
+    bool looks = plainCode && !ended && worker->timeout_ms != 0;
     int patience = looks && left > kLookMs ? kLookMs : left;
     long r = syscall(SYS_poll, fds, 5, patience);
     if (looks && processorMs(run) > worker->timeout_ms / 5) {
@@ -542,7 +542,7 @@ void joinRun() {
 
 void noteEnd(uint32_t kind, int code, const void* frame) {
   if (!tellsMore(kind, code)) return;
-  if (trapping && (frame != nullptr || self.trapped != nullptr)) {
+  if (plainCode && (frame != nullptr || self.trapped != nullptr)) {
     Stack stack;
     if (self.trapped != nullptr)
       stack = *self.trapped;

@@ -179,7 +179,7 @@ void breakLoader() {
 
 }  // namespace
 
-bool needsTraps() {
+bool worksPlainly() {
   Need need;
   dl_iterate_phdr(lookAt, &need);
   return need.needed;

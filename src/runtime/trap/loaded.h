@@ -10,9 +10,8 @@
 
 namespace blackout::rt {
 
-// Whether there is code that must be trapped: a program that is not instrumented, or a library that works on PM and
-// isn't.
-bool needsTraps();
+// Whether code that is not instrumented works on PM: the program itself, or a library that is made for it.
+bool worksPlainly();
 
 // Takes all that is loaded, and from then on what will be. Not in a signal handler.
 void followLoader(PatchAction action);

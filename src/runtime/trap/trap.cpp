@@ -21,12 +21,11 @@
 namespace blackout::rt {
 
 bool trapping = false;
+bool plainCode = false;
 
 namespace {
 
 constexpr uintptr_t kPage = 4096;
-// In the environment of what a trapped program executes.
-constexpr const char* kTrapped = "BLACKOUT_TRAPPED";
 // Behind the trace (recorder.cpp).
 constexpr uintptr_t kAliasBase = 0x400000000000;
 constexpr uintptr_t kAliasEnd = 0x500000000000;
@@ -69,8 +68,7 @@ void forWatchedPages(const Region& r, Body body) {
   }
 }
 
-// Of a run of which only observations are wanted: pages with a watched line, until all of it is seen.
-void guardPages(Region& r) {
+void takePageStates(Region& r) {
   if (pageStates == nullptr) {
     pageStates = reinterpret_cast<uint16_t*>(syscall(SYS_mmap, nullptr, kPageStates * 2, PROT_READ | PROT_WRITE,
                                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
@@ -78,15 +76,29 @@ void guardPages(Region& r) {
   }
   r.pages = pageStates + pageStatesUsed;
   pageStatesUsed += pageOf(r, r.end - 1) + 1;
+}
+
+// Of a run of which only observations are wanted: pages with a watched line, until all of it is seen.
+void guardPages(Region& r) {
+  takePageStates(r);
   forWatchedPages(r, [&](size_t begin, size_t end) {
     for (size_t page = begin; page < end; ++page) r.pages[page] = uint16_t(options.pagebudget);
     protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
   });
 }
 
+// Of a restart whose events are recorded, on a private mapping: its second mapping is another, so all of the content
+// stays there.
+void holdAllPages(Region& r) {
+  takePageStates(r);
+  for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) r.pages[page] = kPageHeld;
+  protect(roundDown(r.begin), roundUp(r.end), PROT_NONE);
+}
+
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
   if (recovering() && !traced) return guardPages(r);
+  if (recovering() && !ownsPools()) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
   if (recovering())
     forWatchedPages(r, [&](size_t begin, size_t end) {
@@ -280,6 +292,11 @@ void beginStep(ucontext_t& context, uintptr_t address, uint32_t where) {
   stepping.end = stepping.begin + 2 * kPage < roundUp(r->end) ? stepping.begin + 2 * kPage : roundUp(r->end);
   stepping.where = where;
   memcpy(stepping.before, reinterpret_cast<void*>(stepping.begin + uintptr_t(r->alias)), stepping.end - stepping.begin);
+  if (r->pages != nullptr) {
+    // Another memory: it gets the content for the step.
+    protect(stepping.begin, stepping.end, PROT_READ | PROT_WRITE);
+    memcpy(reinterpret_cast<void*>(stepping.begin), stepping.before, stepping.end - stepping.begin);
+  }
   protect(stepping.begin, stepping.end, r->protection);
   stepping.tid = self.tid;
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
@@ -294,6 +311,10 @@ bool endStep(ucontext_t& context) {
   if (r != nullptr) {
     const auto* now = reinterpret_cast<const uint8_t*>(stepping.begin + uintptr_t(r->alias));
     size_t size = stepping.end - stepping.begin;
+    if (r->pages != nullptr) {
+      writeThrough(stepping.begin, reinterpret_cast<void*>(stepping.begin), size);
+      protect(stepping.begin, stepping.end, PROT_NONE);
+    }
     for (size_t from = 0; from < size; ++from) {
       if (now[from] == stepping.before[from]) continue;
       size_t to = from;
@@ -302,7 +323,7 @@ bool endStep(ucontext_t& context) {
                   stepping.where);
       from = to;
     }
-    guard(*r);
+    if (r->pages == nullptr) guard(*r);
   }
   Scope::leave();
   return true;
@@ -319,10 +340,28 @@ bool isFlush(blackout_site_kind kind) {
 
 enum class Fault { Handled, Theirs };
 
+// Only executes the instruction: no event is recorded of it.
+Fault effectOnly(const Instruction& i, ucontext_t& context) {
+  Trap t{i, context, accessOf(i, context), 1, {}};
+  t.iterations = alikeIterations(t.access);
+  for (int n = 0; n < t.access.count; ++n)
+    if (t.access.operands[n].written)
+      notePageWrites(t.access.operands[n].address, size_t(t.access.operands[n].size * t.iterations));
+  return executeThrough(t) == Executed::Done ? Fault::Handled : Fault::Theirs;
+}
+
 // A recovery run of which only the observations are wanted.
 Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
+  if (self.busy && silent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
+  Scope scope;
   const Region* r = regionAt(address);
-  if (r == nullptr || r->pages == nullptr || r->pages[pageOf(*r, address)] == 0) return Fault::Theirs;
+  if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
+  // Another thread has opened the page since.
+  if (r->pages[pageOf(*r, address)] == 0) {
+    constexpr greg_t kWrite = 2;
+    int needed = (context.uc_mcontext.gregs[REG_ERR] & kWrite) != 0 ? PROT_WRITE : PROT_READ;
+    return (r->protection & needed) != 0 ? Fault::Handled : Fault::Theirs;
+  }
   if (isFlush(kindOf(i))) {
     // It reads nothing, and nothing needs to be flushed here.
     context.uc_mcontext.gregs[REG_RIP] += lengthOf(i);
@@ -355,16 +394,6 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   overwriteTrap(t);
   retirePages(t, &site);
   return Fault::Handled;
-}
-
-// Only executes the instruction: no event is recorded of it.
-Fault effectOnly(const Instruction& i, ucontext_t& context) {
-  Trap t{i, context, accessOf(i, context), 1, {}};
-  t.iterations = alikeIterations(t.access);
-  for (int n = 0; n < t.access.count; ++n)
-    if (t.access.operands[n].written)
-      notePageWrites(t.access.operands[n].address, size_t(t.access.operands[n].size * t.iterations));
-  return executeThrough(t) == Executed::Done ? Fault::Handled : Fault::Theirs;
 }
 
 Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
@@ -583,6 +612,41 @@ void writeThrough(uintptr_t to, const void* from, size_t size) {
   }
 }
 
+void moveThrough(void* to, const void* from, size_t size) {
+  auto d = reinterpret_cast<uintptr_t>(to);
+  auto s = reinterpret_cast<uintptr_t>(from);
+  notePageWrites(d, size);
+  bool alike = alikeBytes(d, size) == size && alikeBytes(s, size) == size;
+  const Region* rd = alike ? regionAt(d) : nullptr;
+  const Region* rs = alike ? regionAt(s) : nullptr;
+  // Otherwise it faults, page by page, which the handler knows.
+  memmove(reinterpret_cast<void*>(rd == nullptr ? d : reach(*rd, d)),
+          reinterpret_cast<const void*>(rs == nullptr ? s : reach(*rs, s)), size);
+}
+
+void fillThrough(void* to, int c, size_t size) {
+  auto d = reinterpret_cast<uintptr_t>(to);
+  notePageWrites(d, size);
+  const Region* r = alikeBytes(d, size) == size ? regionAt(d) : nullptr;
+  memset(reinterpret_cast<void*>(r == nullptr ? d : reach(*r, d)), c, size);
+}
+
+uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh) {
+  Region* r = regionAt(p);
+  if (r == nullptr || r->alias == 0) return p;
+  if (r->pages == nullptr) return p + size <= r->end ? p + uintptr_t(r->alias) : p;
+  if (p % kPage + size > kPage) return p;
+  uint16_t& state = r->pages[pageOf(*r, p)];
+  if (state == 0) return p;
+  uintptr_t page = roundDown(p);
+  if (fresh && (state & ~kPageWritten) != kPageHeld && allSeen(*r, page, page + kPage)) {
+    openPage(*r, pageOf(*r, p));
+    return p;
+  }
+  if (writes) state |= kPageWritten;
+  return p + uintptr_t(r->alias);
+}
+
 void notePageWrites(uintptr_t p, size_t size) {
   if (!recovering()) return;
   forEachRegion(p, p + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
@@ -724,12 +788,11 @@ void openAllPages() {
 
 void prepareTraps() {
   if (options.trap == 0 || options.heap != 0) return;
-  // A trapped program that executed this one has left it a filter, whose signals somebody must take.
-  if (options.trap == 2 && getenv(kTrapped) == nullptr && !needsTraps()) return;
   if (!prepareInstructions())
-    stop("a program that was not compiled by Blackout needs the decoder libZydis.so.4.0; install libzydis4.0", nullptr,
-         2);
+    stop("code that was not compiled by Blackout is followed with the decoder libZydis.so.4.0; install libzydis4.0",
+         nullptr, 2);
   trapping = true;
+  plainCode = options.trap == 1 || worksPlainly();
   // Constructors may meet a breakpoint.
   takeSignal(SIGTRAP, onTrap);
   followLoader(onPatch);
@@ -738,7 +801,6 @@ void prepareTraps() {
 
 void beginTraps() {
   if (!trapping) return;
-  setenv(kTrapped, "1", 1);
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
   takeSystemCalls();

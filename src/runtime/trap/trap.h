@@ -15,8 +15,11 @@
 
 namespace blackout::rt {
 
-// Whether this process is trapped: the option "trap", or what is loaded.
+// Whether PM is protected in this process: the option "trap".
 extern bool trapping;
+// Whether code that was not compiled by Blackout is expected to work on PM: the program itself, or a library that is
+// made for it. Stacks are walked by unwind tables then; frame pointers are faster and say as much of compiled code.
+extern bool plainCode;
 
 // What can be done once for all forks of this process: the decoder, unwind tables, the code of what is loaded. Before
 // the fork server parks.
@@ -52,9 +55,16 @@ void openAllPages();
 inline uintptr_t reach(const Region& r, uintptr_t p) {
   return r.alias != 0 && (r.pages == nullptr || r.pages[p / 4096 - r.begin / 4096] != 0) ? p + uintptr_t(r.alias) : p;
 }
+// Where instrumented code of a restart may access [p, p + size) without a fault: p itself where that isn't protected, or
+// is in two pages. `fresh`: something there was not seen before, so the page may have been seen whole by now. Inside a
+// Scope, as the access is.
+uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh);
 // Copies bytes of PM, or of any memory, that may be protected. Inside a Scope, or with one thread.
 void readThrough(void* to, uintptr_t from, size_t size);
 void writeThrough(uintptr_t to, const void* from, size_t size);
+// The same as memmove() and memset().
+void moveThrough(void* to, const void* from, size_t size);
+void fillThrough(void* to, int c, size_t size);
 // How many bytes from p on, at most size, lie in memory that is reached in one way.
 size_t alikeBytes(uintptr_t p, size_t size);
 // The recovery run writes here: the content of protected pages is the second mapping's.
