@@ -80,7 +80,8 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   // same memory.
   if (recovering() && traced && plainCode) ownPools();
   if (recovering() && !ownsPools()) {
-    if (shared && mapsFile(file, uint64_t(offset), size) && !canHold(file, uint64_t(offset), pages(size)))
+    // What the run has stored to the file so far shows in a private mapping, and in a second one.
+    if (mapsFile(file, uint64_t(offset), size) && !(shared && canHold(file, uint64_t(offset), pages(size))))
       ownPools();
     else
       flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
@@ -105,6 +106,7 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   begin = reinterpret_cast<uintptr_t>(r);
   Region region{begin, begin + pages(size), file, uint64_t(offset)};
   region.protection = prot;
+  region.copyOnWrite = !shared;
   removeRegions(region.begin, region.end);
   if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
@@ -181,6 +183,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   Region old = *known;
   auto begin = reinterpret_cast<uintptr_t>(from);
   uint64_t offset = old.offset + (begin - old.begin);
+  unguard(begin, begin + oldSize, old.protection);
   void* r;
   if (to != nullptr || newSize <= oldSize || (flags & MREMAP_MAYMOVE) == 0) {
     r = plain(flags, to);
@@ -188,7 +191,10 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
     r = plain(flags & ~MREMAP_MAYMOVE, nullptr);
     if (r == MAP_FAILED) r = plain(flags | MREMAP_FIXED, reinterpret_cast<void*>(placeForMapping(newSize)));
   }
-  if (r == MAP_FAILED) return r;
+  if (r == MAP_FAILED) {
+    if (Region* stays = pageRegion(begin)) guardAgain(*stays);
+    return r;
+  }
   if (oldSize != 0 && (flags & MREMAP_DONTUNMAP) == 0) removeRegions(begin, begin + pages(oldSize));
   auto now = reinterpret_cast<uintptr_t>(r);
   Region region{now, now + pages(newSize), old.file, offset};

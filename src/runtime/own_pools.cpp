@@ -155,7 +155,7 @@ void ownPools() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     int copy = copies[r.file];
-    if (copy == 0) continue;
+    if (copy == 0 || r.copyOnWrite) continue;
     foldDirtyPages(r, copy);
     uintptr_t begin = r.begin & ~(kPage - 1);
     if (syscall(SYS_mmap, begin, r.end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, copy,

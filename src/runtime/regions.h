@@ -21,6 +21,9 @@ struct Region {
   // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
   intptr_t alias = 0;
   int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for
+  // Recovery runs: the program asked for a private mapping. What it reads there is the crash's, what it writes is not
+  // PM.
+  bool copyOnWrite = false;
   // Trapped recovery runs: per page, 0 if it isn't protected, else accesses that are left until it is observed as a
   // whole (kPageWritten: its content is the second mapping's alone). Null: all pages are protected.
   uint16_t* pages = nullptr;

@@ -185,6 +185,29 @@ bool worksPlainly() {
   return need.needed;
 }
 
+namespace {
+
+struct Program {
+  bool asked = false;
+  bool plain = false;
+  Extent extent;
+};
+constinit Program program;
+int lookAtProgram(dl_phdr_info* info, size_t, void*) {
+  program = {true, !isCompiled(*info), extentOf(*info)};
+  return 1;  // it is the first
+}
+
+}  // namespace
+
+bool isPlainProgram() {
+  if (!program.asked) dl_iterate_phdr(lookAtProgram, nullptr);
+  return program.plain;
+}
+bool isPlainProgram(uintptr_t begin, uintptr_t end) {
+  return isPlainProgram() && program.extent.begin >= begin && program.extent.begin < end;
+}
+
 void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesEnd) {
   Instrumented wanted{inside, sitesBegin, sitesEnd};
   if (sitesBegin != sitesEnd) dl_iterate_phdr(searchOne, &wanted);

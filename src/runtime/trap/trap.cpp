@@ -98,7 +98,7 @@ void holdAllPages(Region& r) {
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
   if (recovering() && !traced) return guardPages(r);
-  if (recovering() && !ownsPools()) return holdAllPages(r);
+  if (recovering() && (!ownsPools() || r.copyOnWrite)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
   if (recovering())
     forWatchedPages(r, [&](size_t begin, size_t end) {
@@ -125,8 +125,6 @@ void openPage(Region& r, size_t page) {
   if (written) memcpy(reinterpret_cast<void*>(at), reinterpret_cast<void*>(at + uintptr_t(r.alias)), kPage);
   if (r.protection != (PROT_READ | PROT_WRITE)) protect(at, at + kPage, r.protection);
 }
-
-Region* regionAt(uintptr_t p) { return const_cast<Region*>(findRegion(reinterpret_cast<void*>(p))); }
 
 // --- one instruction ---
 
@@ -158,7 +156,7 @@ Executed executeThrough(Trap& t) {
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
     size_t size = size_t(o.size * t.iterations);
-    const Region* r = regionAt(o.address);
+    const Region* r = pageRegion(o.address);
     places[i] = r == nullptr ? o.address : reach(*r, o.address);
     if (alikeBytes(o.address, size) == size) continue;
     // Two pages that are reached in different ways: the operand is put together.
@@ -238,7 +236,7 @@ void retirePages(const Trap& t, blackout_site* site) {
     uintptr_t end = o.address + o.size * t.iterations;
     for (uintptr_t p = roundDown(o.address); p < end; p += kPage) {
       uintptr_t inside = p < o.address ? o.address : p;
-      Region* r = regionAt(inside);
+      Region* r = pageRegion(inside);
       if (r == nullptr || r->pages == nullptr) continue;
       uint16_t& state = r->pages[pageOf(*r, inside)];
       if (state == 0 || (state & ~kPageWritten) == kPageHeld) continue;
@@ -287,7 +285,7 @@ Step stepping;
 constexpr greg_t kTrapFlag = 0x100;
 
 void beginStep(ucontext_t& context, uintptr_t address, uint32_t where) {
-  const Region* r = regionAt(address);
+  const Region* r = pageRegion(address);
   stepping.begin = roundDown(address);
   stepping.end = stepping.begin + 2 * kPage < roundUp(r->end) ? stepping.begin + 2 * kPage : roundUp(r->end);
   stepping.where = where;
@@ -307,7 +305,7 @@ bool endStep(ucontext_t& context) {
   if (stepping.tid == 0 || stepping.tid != self.tid) return false;
   stepping.tid = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
-  Region* r = regionAt(stepping.begin);
+  Region* r = pageRegion(stepping.begin);
   if (r != nullptr) {
     const auto* now = reinterpret_cast<const uint8_t*>(stepping.begin + uintptr_t(r->alias));
     size_t size = stepping.end - stepping.begin;
@@ -354,7 +352,7 @@ Fault effectOnly(const Instruction& i, ucontext_t& context) {
 Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
   if (self.busy && silent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
   Scope scope;
-  const Region* r = regionAt(address);
+  const Region* r = pageRegion(address);
   if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
   // Another thread has opened the page since.
   if (r->pages[pageOf(*r, address)] == 0) {
@@ -410,7 +408,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
   blackout_site* site = nullptr;
   {
     Scope scope;
-    const Region* r = regionAt(address);
+    const Region* r = pageRegion(address);
     if (r == nullptr || r->alias == 0) return Fault::Theirs;
     if (scope.nested) {
       problem(BLACKOUT_PROBLEM_SIGNAL);
@@ -513,7 +511,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
       lost(1);
     } else if (atomic) {
       // On PM it will fault, and be recorded there.
-      if (regionAt(address) == nullptr) {
+      if (pageRegion(address) == nullptr) {
         append(BLACKOUT_EV_RmwFence, 0, whereOf(trappedSite(patch.pc, kind, 0), stack), address, 0);
         self.active = false;
       }
@@ -550,6 +548,15 @@ void onTrap(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
+Region* pageRegion(uintptr_t p) {
+  if (const Region* r = findRegion(reinterpret_cast<void*>(p))) return const_cast<Region*>(r);
+  for (int i = 0; i < regionCount; ++i) {
+    Region& r = regions[i];
+    if (r.alias != 0 && roundDown(r.begin) <= p && p < roundUp(r.end)) return &r;
+  }
+  return nullptr;
+}
+
 Frame frameOf(const ucontext_t& context) {
   const auto& g = context.uc_mcontext.gregs;
   return {placeInProgram(uintptr_t(g[REG_RIP])),
@@ -565,16 +572,13 @@ Frame frameOf(const ucontext_t& context) {
 
 size_t alikeBytes(uintptr_t p, size_t size) {
   auto way = [](uintptr_t at, uintptr_t& end) -> uintptr_t {
-    const Region* r = regionAt(at);
-    if (r != nullptr) {
-      end = r->pages == nullptr ? r->end : roundDown(at) + kPage;
-      if (end > r->end) end = r->end;
-      return reach(*r, at) - at;
+    const Region* r = pageRegion(at);
+    end = r == nullptr ? UINTPTR_MAX : r->pages == nullptr ? roundUp(r->end) : roundDown(at) + kPage;
+    for (int i = 0; i < regionCount; ++i) {
+      uintptr_t next = r == nullptr ? roundDown(regions[i].begin) : regions[i].begin;
+      if (next > at && next < end) end = next;
     }
-    end = UINTPTR_MAX;
-    for (int i = 0; i < regionCount; ++i)
-      if (regions[i].begin > at && regions[i].begin < end) end = regions[i].begin;
-    return 0;
+    return r == nullptr ? 0 : reach(*r, at) - at;
   };
   uintptr_t end = 0;
   uintptr_t first = way(p, end);
@@ -591,7 +595,7 @@ void readThrough(void* to, uintptr_t from, size_t size) {
   auto* at = static_cast<uint8_t*>(to);
   while (size > 0) {
     size_t n = alikeBytes(from, size);
-    const Region* r = regionAt(from);
+    const Region* r = pageRegion(from);
     memcpy(at, reinterpret_cast<void*>(r == nullptr ? from : reach(*r, from)), n);
     at += n;
     from += n;
@@ -604,7 +608,7 @@ void writeThrough(uintptr_t to, const void* from, size_t size) {
   notePageWrites(to, size);
   while (size > 0) {
     size_t n = alikeBytes(to, size);
-    const Region* r = regionAt(to);
+    const Region* r = pageRegion(to);
     memmove(reinterpret_cast<void*>(r == nullptr ? to : reach(*r, to)), at, n);
     at += n;
     to += n;
@@ -617,8 +621,8 @@ void moveThrough(void* to, const void* from, size_t size) {
   auto s = reinterpret_cast<uintptr_t>(from);
   notePageWrites(d, size);
   bool alike = alikeBytes(d, size) == size && alikeBytes(s, size) == size;
-  const Region* rd = alike ? regionAt(d) : nullptr;
-  const Region* rs = alike ? regionAt(s) : nullptr;
+  const Region* rd = alike ? pageRegion(d) : nullptr;
+  const Region* rs = alike ? pageRegion(s) : nullptr;
   // Otherwise it faults, page by page, which the handler knows.
   memmove(reinterpret_cast<void*>(rd == nullptr ? d : reach(*rd, d)),
           reinterpret_cast<const void*>(rs == nullptr ? s : reach(*rs, s)), size);
@@ -627,14 +631,14 @@ void moveThrough(void* to, const void* from, size_t size) {
 void fillThrough(void* to, int c, size_t size) {
   auto d = reinterpret_cast<uintptr_t>(to);
   notePageWrites(d, size);
-  const Region* r = alikeBytes(d, size) == size ? regionAt(d) : nullptr;
+  const Region* r = alikeBytes(d, size) == size ? pageRegion(d) : nullptr;
   memset(reinterpret_cast<void*>(r == nullptr ? d : reach(*r, d)), c, size);
 }
 
 uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh) {
-  Region* r = regionAt(p);
+  Region* r = pageRegion(p);
   if (r == nullptr || r->alias == 0) return p;
-  if (r->pages == nullptr) return p + size <= r->end ? p + uintptr_t(r->alias) : p;
+  if (r->pages == nullptr) return p + size <= roundUp(r->end) ? p + uintptr_t(r->alias) : p;
   if (p % kPage + size > kPage) return p;
   uint16_t& state = r->pages[pageOf(*r, p)];
   if (state == 0) return p;
@@ -669,7 +673,7 @@ void trapRegion(Region& r, int fd, bool shared) {
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
   guard(r);
-  followSystemCalls(r.begin, r.end);
+  followSystemCalls(begin, begin + size);
 }
 
 void trapAgain(Region& r) {
@@ -684,6 +688,14 @@ void trapAgain(Region& r) {
   r.alias = intptr_t(at) - intptr_t(begin);
   r.pages = nullptr;
   guard(r);
+}
+
+void guardAgain(Region& r) {
+  if (r.alias != 0) guard(r);
+}
+
+void unguard(uintptr_t begin, uintptr_t end, int protection) {
+  if (trapping) protect(roundDown(begin), roundUp(end), protection);
 }
 
 void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
@@ -720,7 +732,7 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
   size_t pages = 0;
   for (int i = 0; i < regionCount; ++i) {
     const Region& r = regions[i];
-    if (r.file != file || fileBegin(r) >= offset + size || fileEnd(r) <= offset) continue;
+    if (r.file != file || r.copyOnWrite || fileBegin(r) >= offset + size || fileEnd(r) <= offset) continue;
     if (r.begin % kPage != 0 || r.pages == nullptr) return false;
     uint64_t from = fileBegin(r) > offset ? fileBegin(r) : offset;
     uint64_t to = fileEnd(r) < offset + size ? fileEnd(r) : offset + size;
@@ -731,14 +743,15 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
 
 bool addTrapped(Region fresh, int fd, bool shared) {
   trapRegion(fresh, fd, shared);
-  if (!trapping || shared || fresh.pages == nullptr) return addRegion(fresh);
+  if (!trapping || shared || fresh.pages == nullptr || fresh.copyOnWrite) return addRegion(fresh);
   // Where another region shows the same bytes, theirs is the content.
   while (fresh.begin < fresh.end) {
     Region* other = nullptr;
     uint64_t first = fileEnd(fresh);
     for (int i = 0; i < regionCount; ++i) {
       Region& r = regions[i];
-      if (r.file != fresh.file || fileBegin(r) >= fileEnd(fresh) || fileEnd(r) <= fileBegin(fresh)) continue;
+      if (r.file != fresh.file || r.copyOnWrite || fileBegin(r) >= fileEnd(fresh) || fileEnd(r) <= fileBegin(fresh))
+        continue;
       uint64_t from = fileBegin(r) > fileBegin(fresh) ? fileBegin(r) : fileBegin(fresh);
       if (from < first) {
         first = from;
@@ -780,14 +793,14 @@ void followRecorded() {
 void openAllPages() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
-    if (r.pages == nullptr) continue;
+    if (r.pages == nullptr || r.copyOnWrite) continue;
     for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page)
       if (r.pages[page] != 0) openPage(r, page);
   }
 }
 
 void prepareTraps() {
-  if (options.trap == 0 || options.heap != 0) return;
+  if (options.trap == 0) return;
   if (!prepareInstructions())
     stop("code that was not compiled by Blackout is followed with the decoder libZydis.so.4.0; install libzydis4.0",
          nullptr, 2);

@@ -32,6 +32,9 @@ void beginTraps();
 void trapRegion(Region& region, int fd, bool shared);
 // The same for a region that the kernel moved or made larger.
 void trapAgain(Region& region);
+// Before the kernel moves or resizes these pages: it does so only with pages of one kind. Then, if it did not:
+void unguard(uintptr_t begin, uintptr_t end, int protection);
+void guardAgain(Region& region);
 // The pages of these addresses of a region go.
 void dropAlias(const Region& region, uintptr_t begin, uintptr_t end);
 
@@ -51,13 +54,15 @@ void followRecorded();
 // A recovery run, before it takes files of its own: every page is what its second mapping says, and unprotected.
 void openAllPages();
 
+// The region whose pages hold p: what lies beside registered memory, on the same page, is protected with it.
+Region* pageRegion(uintptr_t p);
 // Where the byte is to be read and written by whoever must not fault. Inside a Scope.
 inline uintptr_t reach(const Region& r, uintptr_t p) {
   return r.alias != 0 && (r.pages == nullptr || r.pages[p / 4096 - r.begin / 4096] != 0) ? p + uintptr_t(r.alias) : p;
 }
-// Where instrumented code of a restart may access [p, p + size) without a fault: p itself where that isn't protected, or
-// is in two pages. `fresh`: something there was not seen before, so the page may have been seen whole by now. Inside a
-// Scope, as the access is.
+// Where instrumented code of a restart may access [p, p + size) without a fault: p itself where that isn't protected,
+// or is in two pages. `fresh`: something there was not seen before, so the page may have been seen whole by now. Inside
+// a Scope, as the access is.
 uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh);
 // Copies bytes of PM, or of any memory, that may be protected. Inside a Scope, or with one thread.
 void readThrough(void* to, uintptr_t from, size_t size);
