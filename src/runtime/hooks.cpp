@@ -156,7 +156,7 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     } else {
       recordStore(BLACKOUT_EV_Store, p, &v, sizeof v, where);
     }
-    if (r->alias != 0) p = reinterpret_cast<void*>(placeOf(a, sizeof v, true, false));
+    p = reinterpret_cast<void*>(placeIn(const_cast<Region*>(r), a, sizeof v, true, false));
   }
   *static_cast<volatile T*>(p) = v;
 }

@@ -23,7 +23,6 @@ using namespace blackout::rt;
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 uintptr_t pages(size_t size) { return (size + kPage - 1) & ~(kPage - 1); }
 
 void* plainMap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {

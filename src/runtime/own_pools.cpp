@@ -24,7 +24,6 @@ namespace blackout::rt {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 constexpr int kMaxDescriptors = 1024;
 
 bool owned = false;

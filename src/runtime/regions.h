@@ -24,8 +24,7 @@ struct Region {
   // Recovery runs: the program asked for a private mapping. What it reads there is the crash's, what it writes is not
   // PM.
   bool copyOnWrite = false;
-  // Trapped recovery runs: per page, 0 if it isn't protected, else accesses that are left until it is observed as a
-  // whole (kPageWritten: its content is the second mapping's alone). Null: all pages are protected.
+  // Recovery runs: the state of each page (trap/pages.h). Null: all pages are protected.
   uint16_t* pages = nullptr;
 };
 

@@ -57,10 +57,10 @@ bool begins(const char* text, const char* with) { return strncmp(text, with, str
 
 // The language's own libraries, whose locks and calls are interposed by name, and what is ours.
 bool isRuntimeName(const char* name) {
-  static const char* const kNames[] = {"libc.so",     "libc-",          "ld-linux",      "ld-2",
-                                       "libm.so",     "libdl.so",       "libpthread.so", "librt.so",
-                                       "libgcc_s.so", "libblackout.so", "libZydis",      "libZycore",
-                                       "linux-vdso",  "libasan.so",     "libtsan.so",    "libubsan.so"};
+  static const char* const kNames[] = {"libc.so",        "libc-",         "ld-linux",  "ld-2",        "libm.so",
+                                       "libdl.so",       "libpthread.so", "librt.so",  "libgcc_s.so", "libstdc++.so",
+                                       "libblackout.so", "libZydis",      "libZycore", "linux-vdso",  "libasan.so",
+                                       "libtsan.so",     "libubsan.so"};
   for (const char* n : kNames)
     if (begins(name, n)) return true;
   return false;
