@@ -26,6 +26,7 @@ struct Region {
   bool copyOnWrite = false;
   // Recovery runs: the state of each page (trap/pages.h). Null: all pages are protected.
   uint16_t* pages = nullptr;
+  uint16_t untouched = 0;  // what a state is of that was never set: states are kept as differences from it
 };
 
 // Pools are placed from here on, with gaps, 2 MiB aligned.

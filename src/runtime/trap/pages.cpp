@@ -69,9 +69,9 @@ void takePageStates(Region& r) {
 void guardPages(Region& r) {
   takePageStates(r);
   if (!plainCode) return protect(roundDown(r.begin), roundUp(r.end), PROT_NONE);
-  for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) r.pages[page] = kPageOpen;
+  r.untouched = kPageOpen;
   forWatchedPages(r, [&](size_t begin, size_t end) {
-    memset(r.pages + begin, 0, (end - begin) * sizeof *r.pages);
+    for (size_t page = begin; page < end; ++page) setState(r, page, 0);
     protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
   });
 }
@@ -80,7 +80,7 @@ void guardPages(Region& r) {
 // stays there.
 void holdAllPages(Region& r) {
   takePageStates(r);
-  for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) r.pages[page] = kPageHeld;
+  r.untouched = kPageHeld;
   protect(roundDown(r.begin), roundUp(r.end), PROT_NONE);
 }
 
@@ -98,18 +98,18 @@ void guard(Region& r) {
 // The content of a page is the second mapping's, for as long as something else shows it too.
 void holdPage(Region& r, size_t page) {
   uintptr_t at = roundDown(r.begin) + page * kPage;
-  if (r.pages[page] == kPageOpen) {
+  if (stateOf(r, page) == kPageOpen) {
     memcpy(reinterpret_cast<void*>(at + uintptr_t(r.alias)), reinterpret_cast<void*>(at), kPage);
     protect(at, at + kPage, PROT_NONE);
   }
-  r.pages[page] = kPageHeld | kPageWritten;
+  setState(r, page, kPageHeld | kPageWritten);
 }
 
 // Back to what the program asked for, with what was written.
 void openPage(Region& r, size_t page) {
   uintptr_t at = roundDown(r.begin) + page * kPage;
-  bool written = (r.pages[page] & kPageWritten) != 0;
-  r.pages[page] = kPageOpen;
+  bool written = (stateOf(r, page) & kPageWritten) != 0;
+  setState(r, page, kPageOpen);
   protect(at, at + kPage, PROT_READ | PROT_WRITE);
   if (written) memcpy(reinterpret_cast<void*>(at), reinterpret_cast<void*>(at + uintptr_t(r.alias)), kPage);
   if (r.protection != (PROT_READ | PROT_WRITE)) protect(at, at + kPage, r.protection);
@@ -193,17 +193,18 @@ void fillThrough(void* to, int c, size_t size) {
 
 void openIfSeen(Region& r, uintptr_t p) {
   uintptr_t page = roundDown(p);
-  if ((r.pages[pageOf(r, p)] & ~kPageWritten) < kPageHeld && allSeen(r, page, page + kPage)) openPage(r, pageOf(r, p));
+  if ((stateOf(r, pageOf(r, p)) & ~kPageWritten) < kPageHeld && allSeen(r, page, page + kPage))
+    openPage(r, pageOf(r, p));
 }
 
 void pageAccessed(uintptr_t p, blackout_site* site) {
   Region* r = pageRegion(p);
   if (r == nullptr || r->pages == nullptr) return;
-  uint16_t& state = r->pages[pageOf(*r, p)];
+  uint16_t state = stateOf(*r, pageOf(*r, p));
   uint16_t accesses = state & ~kPageWritten;
   if (accesses >= kPageHeld) return;
   if (accesses + 1 < int(options.pagebudget))
-    ++state;
+    setState(*r, pageOf(*r, p), state + 1);
   else
     observe(reinterpret_cast<void*>(roundDown(p)), kPage, site, nullptr, newGroup());
   openIfSeen(*r, p);
@@ -211,7 +212,7 @@ void pageAccessed(uintptr_t p, blackout_site* site) {
 
 void observeWholePage(Region& r, uintptr_t p, blackout_site* site) {
   observe(reinterpret_cast<void*>(roundDown(p)), kPage, site, nullptr, newGroup());
-  if (r.pages[pageOf(r, p)] != kPageOpen) openPage(r, pageOf(r, p));
+  if (stateOf(r, pageOf(r, p)) != kPageOpen) openPage(r, pageOf(r, p));
 }
 
 void notePageWrites(uintptr_t p, size_t size) {
@@ -219,8 +220,9 @@ void notePageWrites(uintptr_t p, size_t size) {
   forEachRegion(p, p + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     if (r.pages == nullptr) return;
     for (uintptr_t at = roundDown(from); at < to; at += kPage) {
-      uint16_t& state = r.pages[pageOf(r, at < r.begin ? r.begin : at)];
-      if (state != kPageOpen) state |= kPageWritten;
+      size_t page = pageOf(r, at < r.begin ? r.begin : at);
+      uint16_t state = stateOf(r, page);
+      if (state != kPageOpen) setState(r, page, state | kPageWritten);
     }
   });
 }
@@ -270,10 +272,10 @@ void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
     Region& r = regions[i];
     if (r.alias == 0 || r.pages == nullptr) continue;
     for (uintptr_t at = roundDown(r.begin); at < r.end; at += kPage) {
-      uint16_t& state = r.pages[pageOf(r, at < r.begin ? r.begin : at)];
+      size_t page = pageOf(r, at < r.begin ? r.begin : at);
       uintptr_t alias = at + uintptr_t(r.alias);
-      if ((state & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
-      state = uint16_t(options.pagebudget - 1) | kPageWritten;
+      if ((stateOf(r, page) & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
+      setState(r, page, uint16_t(options.pagebudget - 1) | kPageWritten);
       used = true;
     }
   }
@@ -340,7 +342,8 @@ bool addTrapped(Region fresh, int fd, bool shared) {
     Region part = cut(until);
     part.alias = alias - intptr_t(part.begin);
     protect(part.begin, part.end, PROT_NONE);
-    for (size_t page = 0; page < (part.end - part.begin) / kPage; ++page) part.pages[page] = kPageHeld | kPageWritten;
+    for (size_t page = 0; page < (part.end - part.begin) / kPage; ++page)
+      setState(part, page, kPageHeld | kPageWritten);
     if (!addRegion(part)) return false;
   }
   return true;
@@ -361,9 +364,9 @@ void openAllPages() {
     protect(begin, roundUp(r.end), PROT_READ | PROT_WRITE);
     for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) {
       uintptr_t at = begin + page * kPage;
-      bool written = r.pages[page] != kPageOpen && (r.pages[page] & kPageWritten) != 0;
+      bool written = stateOf(r, page) != kPageOpen && (stateOf(r, page) & kPageWritten) != 0;
       if (written) memcpy(reinterpret_cast<void*>(at), reinterpret_cast<void*>(at + uintptr_t(r.alias)), kPage);
-      r.pages[page] = kPageOpen;
+      setState(r, page, kPageOpen);
     }
     if (r.protection != (PROT_READ | PROT_WRITE)) protect(begin, roundUp(r.end), r.protection);
   }

@@ -28,6 +28,9 @@ constexpr uint16_t kPageWritten = 0x8000;  // its content is the second mapping'
 constexpr uint16_t kPageOpen = 0x7fff;     // ordinary memory
 constexpr uint16_t kPageHeld = 0x7ffe;     // protected for good
 
+inline uint16_t stateOf(const Region& r, size_t page) { return r.pages[page] ^ r.untouched; }
+inline void setState(const Region& r, size_t page, uint16_t state) { r.pages[page] = state ^ r.untouched; }
+
 void protect(uintptr_t begin, uintptr_t end, int protection);
 
 // Inside a Scope. Gives a region that was just mapped from fd its second mapping, and protects it. `shared`: how it was
@@ -57,7 +60,7 @@ void openAllPages();
 Region* pageRegion(uintptr_t p);
 // Where the byte is to be read and written by whoever must not fault. Inside a Scope.
 inline uintptr_t reach(const Region& r, uintptr_t p) {
-  return r.alias != 0 && (r.pages == nullptr || r.pages[pageOf(r, p)] != kPageOpen) ? p + uintptr_t(r.alias) : p;
+  return r.alias != 0 && (r.pages == nullptr || stateOf(r, pageOf(r, p)) != kPageOpen) ? p + uintptr_t(r.alias) : p;
 }
 // A recovery run has seen something more on this page: if that was the last of it, it is ordinary memory from here on.
 void openIfSeen(Region& r, uintptr_t p);
@@ -70,9 +73,9 @@ inline uintptr_t placeIn(Region* r, uintptr_t p, size_t size, bool writes, bool 
   if (r == nullptr || r->alias == 0) return p;
   if (r->pages == nullptr) return p + size <= roundUp(r->end) ? p + uintptr_t(r->alias) : p;
   if (plainCode && fresh) openIfSeen(*r, p);
-  uint16_t& state = r->pages[pageOf(*r, p)];
+  uint16_t state = stateOf(*r, pageOf(*r, p));
   if (state == kPageOpen || p % kPage + size > kPage) return p;
-  if (writes) state |= kPageWritten;
+  if (writes && (state & kPageWritten) == 0) setState(*r, pageOf(*r, p), state | kPageWritten);
   return p + uintptr_t(r->alias);
 }
 inline uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh) {

@@ -190,7 +190,7 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   Region* r = pageRegion(address);
   if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
   // Another thread has opened the page since.
-  if (r->pages[pageOf(*r, address)] == kPageOpen) {
+  if (stateOf(*r, pageOf(*r, address)) == kPageOpen) {
     constexpr greg_t kWrite = 2;
     int needed = (context.uc_mcontext.gregs[REG_ERR] & kWrite) != 0 ? PROT_WRITE : PROT_READ;
     return (r->protection & needed) != 0 ? Fault::Handled : Fault::Theirs;
