@@ -1,5 +1,6 @@
 // Further calls that make, lock or change files which are no pools, by name or by descriptor: in a recovery run on
-// the run's own (overlay.h). The common ones, which pools share, are in interpose_files.cpp and interpose_stdio.cpp.
+// the run's own (overlay.h). The common ones, which pools share, are in
+// interpose_{open,io,names}.cpp and interpose_stdio.cpp.
 
 #undef _FORTIFY_SOURCE
 #include <errno.h>

@@ -126,6 +126,7 @@ void joinOwnPools() { owned = true; }
 void notePoolFlags(int fd, int flags) {
   if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
 }
+bool readsPool(int fd) { return recovering() && isPoolDescriptor(fd); }
 int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
 
 void ownPools() {

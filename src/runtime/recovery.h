@@ -68,6 +68,8 @@ void joinOwnPools();
 // What the program asked for when it opened a pool that is really open for reading only.
 void notePoolFlags(int fd, int flags);
 int poolFlags(int fd);
+// Whether a recovery run has this descriptor of a pool.
+bool readsPool(int fd);
 // Where the recording mapped these bytes; 0: it didn't.
 uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
 
