@@ -46,6 +46,14 @@ void changesPools() {
   if (recovering()) ownPools();
 }
 
+// A recovery run's descriptor is really open for reading only. False, with errno: the program did not ask for this.
+bool openFor(int fd, int mode) {
+  int asked = poolFlags(fd) & O_ACCMODE;
+  if (!recovering() || ownsPools() || asked == O_RDWR || asked == mode) return true;
+  errno = EBADF;
+  return false;
+}
+
 // `n` bytes of a pool were read through its descriptor. What the run has stored to its private mapping, the
 // descriptor doesn't know.
 ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
@@ -101,6 +109,7 @@ uint64_t writeOffset(int fd) {
 
 // At `*at`, or at the descriptor's own offset.
 ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
+  if (!openFor(fd, O_WRONLY)) return -1;
   changesPools();
   ReadableParts readable(parts, count);
   parts = readable.get();
@@ -130,6 +139,7 @@ int truncated(uint32_t file, long result, off_t size) {
 
 int allocate(int fd, int mode, off_t offset, off_t size) {
   if (!isPoolDescriptor(fd)) return int(syscall(SYS_fallocate, fd, mode, offset, size));
+  if (!openFor(fd, O_WRONLY)) return -1;
   if (recovering() && !ownsPools()) {
     struct stat st;
     if (mode == 0 && syscall(SYS_fstat, fd, &st) == 0 && offset + size <= st.st_size) return 0;
@@ -252,12 +262,14 @@ BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
   return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
     if (!readsPool(fd)) return BLACKOUT_REAL(read)(fd, to, size);
+    if (!openFor(fd, O_RDONLY)) return -1;
     off_t at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
     return readPool(fd, to, BLACKOUT_REAL(read)(fd, to, size), at);
   });
 }
 BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
   return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
+    if (readsPool(fd) && !openFor(fd, O_RDONLY)) return -1;
     ssize_t n = BLACKOUT_REAL(pread)(fd, to, size, at);
     return readsPool(fd) ? readPool(fd, to, n, at) : n;
   });
@@ -326,6 +338,10 @@ BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
 
 BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
   if (!isPoolDescriptor(fd)) return int(syscall(SYS_ftruncate, fd, size));
+  if (!openFor(fd, O_WRONLY)) {
+    errno = EINVAL;
+    return -1;
+  }
   if (recovering() && !ownsPools()) {
     struct stat st;
     if (syscall(SYS_fstat, fd, &st) == 0 && st.st_size == size) return 0;

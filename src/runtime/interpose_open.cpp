@@ -15,6 +15,7 @@
 
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -175,7 +176,17 @@ BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
 }
 static int control(int fd, int command, unsigned long argument) {
   if (command == F_GETFL && readsPool(fd) && !ownsPools()) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
-  if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW) ownDescriptor(fd);
+  if (command == F_SETFL && readsPool(fd) && !ownsPools()) {
+    constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+    notePoolFlags(fd, (poolFlags(fd) & ~kChangeable) | (int(argument) & kChangeable));
+    return 0;
+  }
+  bool sets = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+  if (sets) ownDescriptor(fd);
+  int done;
+  if ((sets || command == F_GETLK || command == F_OFD_GETLK) && argument != 0 &&
+      lockPool(fd, command, reinterpret_cast<struct flock*>(argument), done))
+    return done;
   auto* real = BLACKOUT_REAL(fcntl);
   int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
   if (r >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copyDescriptor(fd, r);

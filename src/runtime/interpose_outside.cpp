@@ -28,6 +28,7 @@
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -93,6 +94,8 @@ BLACKOUT_EXPORT int flock(int fd, int operation) noexcept {
   return int(syscall(SYS_flock, fd, operation));
 }
 BLACKOUT_EXPORT int lockf(int fd, int command, off_t size) {
+  int done;
+  if (lockPoolPart(fd, command, size, done)) return done;
   ownDescriptor(fd);
   return BLACKOUT_REAL(lockf)(fd, command, size);
 }

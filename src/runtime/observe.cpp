@@ -269,6 +269,7 @@ bool overwrite(const void* p, size_t size) {
   auto a = reinterpret_cast<uintptr_t>(p);
   bool any = false;
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
+    if (r.copied) return;
     forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
                    [&](uint32_t w, uint64_t mask) { any |= see(w, mask) != 0; });
   };

@@ -21,6 +21,10 @@ struct Region {
   // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
   intptr_t alias = 0;
   int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for
+  // Recovery runs: mapped privately by the program, so what it stores there is no pool's. Once it may store, the run
+  // has files of its own.
+  bool copied = false;
+  bool readOnly = false;  // by a descriptor that is open for reading only
   // Trapped recovery runs: per page, 0 if it isn't protected, else accesses that are left until it is observed as a
   // whole (kPageWritten: its content is the second mapping's alone). Null: all pages are protected.
   uint16_t* pages = nullptr;

@@ -98,7 +98,7 @@ void holdAllPages(Region& r) {
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
   if (recovering() && !traced) return guardPages(r);
-  if (recovering() && !ownsPools()) return holdAllPages(r);
+  if (recovering() && (!ownsPools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
   if (recovering())
     forWatchedPages(r, [&](size_t begin, size_t end) {
@@ -664,7 +664,7 @@ void trapRegion(Region& r, int fd, bool shared) {
   size_t size = roundUp(r.end) - begin;
   if (nextAlias + size + kPage > kAliasEnd) stop("no address space for second mappings of PM", nullptr, 3);
   long at = syscall(SYS_mmap, nextAlias, size, PROT_READ | PROT_WRITE,
-                    (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED_NOREPLACE, fd, off_t(r.offset - (r.begin - begin)));
+                    (shared ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE) | MAP_FIXED_NOREPLACE, fd, off_t(r.offset - (r.begin - begin)));
   if (at == -1) stop("PM can't be mapped a second time:", strerror(errno), 3);
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
