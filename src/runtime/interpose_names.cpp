@@ -27,13 +27,14 @@ namespace {
 
 int removeFile(int dirfd, const char* path, int flags) {
   char copy[PATH_MAX];
-  if (!redirect(dirfd, path, copy)) {
+  if (recording()) nameChanges(dirfd, path);
+  if (!redirect(dirfd, path, copy, nullptr, Last::Keep)) {
     int result;
     return removeOutside(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
   }
   if (recovering()) {
     ownPools();
-    redirect(dirfd, path, copy);
+    redirect(dirfd, path, copy, nullptr, Last::Keep);
   }
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfPath(copy);
@@ -46,8 +47,12 @@ int removeFile(int dirfd, const char* path, int flags) {
 
 int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
   char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
-  bool fromPool = redirect(fromDir, from, fromCopy);
-  bool toPool = redirect(toDir, to, toCopy, canonical);
+  if (recording()) {
+    nameChanges(fromDir, from);
+    nameChanges(toDir, to);
+  }
+  bool fromPool = redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
+  bool toPool = redirect(toDir, to, toCopy, canonical, Last::Keep);
   if (!fromPool && !toPool) {
     int result;
     if (renameOutside(fromDir, from, toDir, to, flags, result)) return result;
@@ -63,8 +68,8 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   }
   if (recovering()) {
     ownPools();
-    if (fromPool) redirect(fromDir, from, fromCopy);
-    if (toPool) redirect(toDir, to, toCopy, canonical);
+    if (fromPool) redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
+    if (toPool) redirect(toDir, to, toCopy, canonical, Last::Keep);
   }
   Scope scope;
   uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
@@ -101,12 +106,13 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
 struct Looked {
   Looked(int dirfd, const char* path, Use use = Use::Look) : fd(dirfd), path(path) {
     char canonical[PATH_MAX];
-    pool = redirect(dirfd, path, copy, canonical);
+    Last last = use == Use::LookLink || use == Use::MakeName || use == Use::MakeFolder ? Last::Keep : Last::Follow;
+    pool = redirect(dirfd, path, copy, canonical, last);
     if (!pool && !outside(dirfd, path, use, copy)) return;
     if (pool && recovering()) observePath(canonical);
     if (pool && recovering() && use >= Use::Change) {
       ownPools();
-      redirect(dirfd, path, copy);
+      redirect(dirfd, path, copy, canonical, last);
     }
     fd = AT_FDCWD;
     this->path = copy;

@@ -54,11 +54,9 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
   char copy[PATH_MAX];
   char canonical[PATH_MAX];
-  if (!redirect(dirfd, path, copy, canonical)) {
-    if (writes && isOriginalPool(dirfd, path)) {
-      problem(BLACKOUT_PROBLEM_UNSUPPORTED);
-      stop("a second name (a hard link) of a pool file was opened; name it with --pm too:", path, 2);
-    }
+  bool keeps = (flags & O_NOFOLLOW) != 0 || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  Last last = keeps ? Last::Keep : Last::Follow;
+  if (!redirect(dirfd, path, copy, canonical, last)) {
     if (int random = openRandom(path, flags); random >= 0) return random;
     if (outside(dirfd, path, useOf(flags), copy)) {
       dirfd = AT_FDCWD;
@@ -66,14 +64,14 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
     }
     auto* real = BLACKOUT_REAL(openat);
     int fd = real == nullptr ? int(syscall(SYS_openat, dirfd, path, flags, mode)) : real(dirfd, path, flags, mode);
-    // Through /proc/self/fd, say: a pool all the same.
-    if (fd >= 0 && recording() && writes && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+    // Through /proc/self/fd, say, a file that was removed: a pool all the same.
+    if (fd >= 0 && recording() && (writes || recovering()) && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
     return fd;
   }
   if (recovering()) {
     int fd = -1;
     if (openImage(copy, canonical, flags, fd)) return fd;
-    redirect(dirfd, path, copy, canonical);
+    redirect(dirfd, path, copy, canonical, last);
   }
   Scope scope;
   int fd = int(syscall(SYS_openat, AT_FDCWD, copy, flags & ~O_DIRECT, mode));
