@@ -19,6 +19,7 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/trap.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -171,7 +172,13 @@ int syncFile(int fd, int (*real)(int)) {
 
 BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   if (!recording()) return plainMap(at, size, prot, flags, fd, offset);
-  return map(at, size, prot, flags, fd, offset);
+  void* r = map(at, size, prot, flags, fd, offset);
+  if (r == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd)) {
+    // Without Blackout there may be room: what the program does now says nothing of it.
+    unfollowed("it can't map a pool here: no memory or address space is left for it");
+    errno = ENOMEM;
+  }
+  return r;
 }
 BLACKOUT_EXPORT void* mmap64(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   return mmap(at, size, prot, flags, fd, offset);

@@ -56,8 +56,17 @@ void forWatchedPages(const Region& r, Body body) {
   size_t count = pageOf(r, r.end - 1) + 1;
   uint64_t first = (r.offset - (r.begin - roundDown(r.begin))) / BLACKOUT_LINE;
   constexpr uint64_t kLines = kPage / BLACKOUT_LINE;
+  const uint8_t* marks = watchedMarks(r.file);
   size_t begin = count;
   for (size_t page = 0; page <= count; ++page) {
+    // Most of a large pool is never touched.
+    uint64_t line = first + page * kLines;
+    while (begin == count && page < count && line % BLACKOUT_PLAN_STRETCH == 0 && line < lines &&
+           marks[line / BLACKOUT_PLAN_STRETCH] == 0) {
+      page += BLACKOUT_PLAN_STRETCH / kLines;
+      line += BLACKOUT_PLAN_STRETCH;
+    }
+    if (page > count || (begin == count && line >= lines)) break;
     bool watched = false;
     for (uint64_t l = first + page * kLines; page < count && l < first + (page + 1) * kLines && l < lines; ++l)
       watched |= slots[l] != 0;
@@ -664,7 +673,8 @@ void trapRegion(Region& r, int fd, bool shared) {
   size_t size = roundUp(r.end) - begin;
   if (nextAlias + size + kPage > kAliasEnd) stop("no address space for second mappings of PM", nullptr, 3);
   long at = syscall(SYS_mmap, nextAlias, size, PROT_READ | PROT_WRITE,
-                    (shared ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE) | MAP_FIXED_NOREPLACE, fd, off_t(r.offset - (r.begin - begin)));
+                    (shared ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE) | MAP_FIXED_NOREPLACE, fd,
+                    off_t(r.offset - (r.begin - begin)));
   if (at == -1) stop("PM can't be mapped a second time:", strerror(errno), 3);
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
@@ -781,8 +791,15 @@ void openAllPages() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     if (r.pages == nullptr) continue;
-    for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page)
-      if (r.pages[page] != 0) openPage(r, page);
+    // As openPage(), all at once.
+    protect(roundDown(r.begin), roundUp(r.end), PROT_READ | PROT_WRITE);
+    for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) {
+      uintptr_t at = roundDown(r.begin) + page * kPage;
+      if ((r.pages[page] & kPageWritten) != 0)
+        memcpy(reinterpret_cast<void*>(at), reinterpret_cast<void*>(at + uintptr_t(r.alias)), kPage);
+      if (r.pages[page] != 0) r.pages[page] = 0;
+    }
+    if (r.protection != (PROT_READ | PROT_WRITE)) protect(roundDown(r.begin), roundUp(r.end), r.protection);
   }
 }
 
