@@ -1,5 +1,6 @@
 // Further calls that make, lock or change files which are no pools, by name or by descriptor: in a recovery run on
-// the run's own (overlay.h). The common ones, which pools share, are in interpose_files.cpp and interpose_stdio.cpp.
+// the run's own (overlay.h). The common ones, which pools share, are in
+// interpose_{open,io,names}.cpp and interpose_stdio.cpp.
 
 #undef _FORTIFY_SOURCE
 #include <errno.h>
@@ -27,6 +28,7 @@
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -92,6 +94,8 @@ BLACKOUT_EXPORT int flock(int fd, int operation) noexcept {
   return int(syscall(SYS_flock, fd, operation));
 }
 BLACKOUT_EXPORT int lockf(int fd, int command, off_t size) {
+  int done;
+  if (lockPoolPart(fd, command, size, done)) return done;
   ownDescriptor(fd);
   return BLACKOUT_REAL(lockf)(fd, command, size);
 }

@@ -1,6 +1,6 @@
-// syscall(): programs older than libc's functions ask the kernel by number for what a recovery run pins. The runtime
-// itself means the kernel's own answer: its calls are linked to __wrap_syscall (-Wl,--wrap=syscall). Both are
-// declared with all six arguments, which is the same to a caller.
+// syscall(): programs older than libc's functions ask the kernel by number for what a recovery run pins, or for files.
+// The runtime itself means the kernel's own answer: its calls are linked to __wrap_syscall (-Wl,--wrap=syscall). Both
+// are declared with all six arguments, which is the same to a caller.
 
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/syscall_files.h"
 #include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
@@ -65,6 +66,7 @@ BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
   if (number == SYS_seccomp) filtersItself();
+  if (long r; recording() && callOnFile(number, {a, b, c, d, e, f}, r)) return r;
   // Of a trapped program the filter must see it: not by our own instruction.
   auto call = [&] {
     return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);

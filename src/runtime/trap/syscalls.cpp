@@ -1,7 +1,7 @@
 // System calls that are handed PM. The kernel does not fault on protected pages, it answers EFAULT; so a seccomp filter
 // hands every call with an argument inside PM to us, whoever makes it, and we make it on the second mapping. What the
 // kernel read counts as observed and what it wrote is recorded. Only our own call is let through (by its address), so
-// the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_files.cpp has them.
+// the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
 
 #include <errno.h>
 #include <linux/filter.h>
