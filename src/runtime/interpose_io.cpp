@@ -424,4 +424,10 @@ BLACKOUT_EXPORT ssize_t sendfile(int out, int in, off_t* from, size_t size) {
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, writeOffset(out), "sendfile", BLACKOUT_FRAME(), call);
 }
+BLACKOUT_EXPORT ssize_t splice(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
+  auto call = [&] { return syscall(SYS_splice, in, from, out, to, size, flags); };
+  sendsPool(in, from, size);
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "splice", BLACKOUT_FRAME(), call);
+}
 BLACKOUT_EXPORT ssize_t sendfile64(int out, int in, off_t* from, size_t size) { return sendfile(out, in, from, size); }

@@ -23,6 +23,8 @@
 
 using namespace blackout::rt;
 
+static long address(const void* p) { return reinterpret_cast<long>(p); }
+
 namespace {
 
 int removeFile(int dirfd, const char* path, int flags) {
@@ -143,7 +145,7 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
 
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
   Looked l(dirfd, path, lookedAt(flags));
-  return int(syscall(SYS_newfstatat, l.fd, l.path, st, flags));
+  return int(callForProgram(SYS_newfstatat, long(l.fd), address(l.path), address(st), long(flags)));
 }
 BLACKOUT_EXPORT int fstatat64(int dirfd, const char* path, struct stat64* st, int flags) {
   return fstatat(dirfd, path, reinterpret_cast<struct stat*>(st), flags);
@@ -163,7 +165,7 @@ BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return ls
 BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
   Looked l(dirfd, path, lookedAt(flags));
-  return int(syscall(SYS_statx, l.fd, l.path, flags, mask, st));
+  return int(callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st)));
 }
 BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
   Looked l(dirfd, path);
@@ -171,11 +173,11 @@ BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) 
 }
 BLACKOUT_EXPORT int access(const char* path, int mode) {
   Looked l(AT_FDCWD, path);
-  return int(syscall(SYS_faccessat, l.fd, l.path, mode));
+  return int(callForProgram(SYS_faccessat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdirat(int dirfd, const char* path, mode_t mode) {
   Looked l(dirfd, path, Use::MakeFolder);
-  return int(syscall(SYS_mkdirat, l.fd, l.path, mode));
+  return int(callForProgram(SYS_mkdirat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags) {
@@ -184,45 +186,45 @@ BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags
 }
 BLACKOUT_EXPORT int chmod(const char* path, mode_t mode) {
   Looked l(AT_FDCWD, path, Use::Change);
-  return int(syscall(SYS_fchmodat, l.fd, l.path, mode));
+  return int(callForProgram(SYS_fchmodat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
   Looked l(AT_FDCWD, path, Use::Change);
-  return int(syscall(SYS_fchownat, l.fd, l.path, user, group, 0));
+  return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), long(0)));
 }
 BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
   Looked l(dirfd, path, Use::Change);
-  return int(syscall(SYS_utimensat, l.fd, l.path, times, flags));
+  return int(callForProgram(SYS_utimensat, long(l.fd), address(l.path), address(times), long(flags)));
 }
 BLACKOUT_EXPORT int utimes(const char* path, const struct timeval times[2]) {
   Looked l(AT_FDCWD, path, Use::Change);
-  return int(syscall(SYS_utimes, l.path, times));
+  return int(callForProgram(SYS_utimes, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int utime(const char* path, const struct utimbuf* times) {
   Looked l(AT_FDCWD, path, Use::Change);
-  return int(syscall(SYS_utime, l.path, times));
+  return int(callForProgram(SYS_utime, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int lchown(const char* path, uid_t user, gid_t group) {
   Looked l(AT_FDCWD, path, Use::Change);
-  return int(syscall(SYS_fchownat, l.fd, l.path, user, group, AT_SYMLINK_NOFOLLOW));
+  return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), AT_SYMLINK_NOFOLLOW));
 }
 BLACKOUT_EXPORT int symlink(const char* target, const char* path) {
   Looked l(AT_FDCWD, path, Use::MakeName);
-  return int(syscall(SYS_symlinkat, target, l.fd, l.path));
+  return int(callForProgram(SYS_symlinkat, address(target), long(l.fd), address(l.path)));
 }
 BLACKOUT_EXPORT ssize_t readlink(const char* path, char* out, size_t size) {
   Looked l(AT_FDCWD, path, Use::LookLink);
-  return syscall(SYS_readlinkat, l.fd, l.path, out, size);
+  return callForProgram(SYS_readlinkat, long(l.fd), address(l.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int chdir(const char* path) {
   Looked l(AT_FDCWD, path);
-  return int(syscall(SYS_chdir, l.path));
+  return int(callForProgram(SYS_chdir, address(l.path)));
 }
 BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
   // In a recovery both names must come to lie in one file system.
   Looked a(fromDir, from, Use::Change);
   Looked b(toDir, to, Use::MakeName);
-  return int(syscall(SYS_linkat, a.fd, a.path, b.fd, b.path, flags));
+  return int(callForProgram(SYS_linkat, long(a.fd), address(a.path), long(b.fd), address(b.path), long(flags)));
 }
 BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 BLACKOUT_EXPORT DIR* opendir(const char* path) {

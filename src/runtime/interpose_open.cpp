@@ -20,6 +20,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -49,6 +50,11 @@ bool openImage(const char* copy, const char* canonical, int flags, int& fd) {
   return true;
 }
 
+bool isMemory(const char* path) {
+  size_t n = strlen(path);
+  return strncmp(path, "/proc/", 6) == 0 && n > 4 && strcmp(path + n - 4, "/mem") == 0;
+}
+
 // open and all its names. A path that isn't a pool's goes to libc, which knows about cancellation.
 int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
@@ -64,6 +70,9 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
     }
     auto* real = BLACKOUT_REAL(openat);
     int fd = real == nullptr ? int(syscall(SYS_openat, dirfd, path, flags, mode)) : real(dirfd, path, flags, mode);
+    if (fd >= 0 && isMemory(path))
+      unfollowed(
+          "it opens a process's memory (/proc/self/mem): what is read from PM and written to it there is not seen");
     // Through /proc/self/fd, say, a file that was removed: a pool all the same.
     if (fd >= 0 && recording() && (writes || recovering()) && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
     return fd;

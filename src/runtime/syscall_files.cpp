@@ -82,6 +82,16 @@ bool callOnFile(long number, const long (&a)[6], long& r) {
                                 unsigned(a[5])));
     case SYS_sendfile:
       return is(sendfile(int(a[0]), int(a[1]), pointer<off_t>(a[2]), size_t(a[3])));
+    case SYS_splice:
+      return is(splice(int(a[0]), pointer<off_t>(a[1]), int(a[2]), pointer<off_t>(a[3]), size_t(a[4]), unsigned(a[5])));
+    case SYS_vmsplice:
+      return is(vmsplice(int(a[0]), pointer<const iovec>(a[1]), size_t(a[2]), unsigned(a[3])));
+    case SYS_process_vm_readv:
+      return is(process_vm_readv(pid_t(a[0]), pointer<const iovec>(a[1]), size_t(a[2]), pointer<const iovec>(a[3]),
+                                 size_t(a[4]), size_t(a[5])));
+    case SYS_process_vm_writev:
+      return is(process_vm_writev(pid_t(a[0]), pointer<const iovec>(a[1]), size_t(a[2]), pointer<const iovec>(a[3]),
+                                  size_t(a[4]), size_t(a[5])));
     case SYS_fsync:
       return is(fsync(int(a[0])));
     case SYS_fdatasync:
