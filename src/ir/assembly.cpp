@@ -135,6 +135,8 @@ class Reader {
     if (s.starts_with(".byte")) {
       StringRef bytes = s.drop_front(5).trim();
       prefix66_ = bytes == "0x66" || bytes == "102";
+      // Machine code of the group that fences and flushes are in.
+      if (bytes.contains("0xae") || bytes.contains("174")) meaning_.unseen = true;
       return;
     }
     auto [mnemonic, rest] = s.split(' ');
@@ -164,6 +166,7 @@ class Reader {
     if (mnemonic == "clflush") return flush(prefix66_ ? BLACKOUT_SITE_Clflushopt : BLACKOUT_SITE_Clflush, target);
     if (mnemonic == "clflushopt") return flush(BLACKOUT_SITE_Clflushopt, target);
     if (mnemonic == "clwb" || (mnemonic == "xsaveopt" && prefix66_)) return flush(BLACKOUT_SITE_Clwb, target);
+    if (mnemonic == "syscall" || mnemonic == "sysenter" || mnemonic == "int") meaning_.unseen = true;
     if (mnemonic == "sfence") return plain(BLACKOUT_SITE_Sfence);
     if (mnemonic == "mfence") return plain(BLACKOUT_SITE_Mfence);
     if (mnemonic == "lfence") return plain(BLACKOUT_SITE_Lfence);
@@ -326,7 +329,9 @@ class Reader {
   void flush(blackout_site_kind kind, StringRef target) {
     std::optional<Memory> m = memoryOf(target);
     if (m) named_.insert(m->base);
+    bool resolved = !meaning_.unresolved;
     access(kind, m, 0);
+    if (resolved && meaning_.unresolved) meaning_.unseen = true;
   }
 
   void access(blackout_site_kind kind, std::optional<Memory> m, std::uint64_t size) {

@@ -296,6 +296,13 @@ class Instrumenter {
       return;
     }
     if (meaning.unresolved) warn(assembly);
+    if (meaning.unseen && isa<CallInst>(assembly))
+      work.push_back([this, &assembly] {
+        IRBuilder<> b(assembly.getNextNode());
+        b.SetCurrentDebugLocation(assembly.getDebugLoc());
+        hooks_.call(b, "__blackout_unfollowed", hooks_.voidTy, {row(assembly, BLACKOUT_SITE_Call, 0)},
+                    Hooks::Registers::AsInC);
+      });
     // What follows an asm goto, or an asm that unwinds, has no one place.
     if (meaning.effects.empty() || !isa<CallInst>(assembly)) return;
     // The accesses of one string are bracketed together; their events follow in its order.

@@ -108,8 +108,8 @@ void sayUnfollowed(const Trace& trace, Recording& recording) {
   for (SiteNo n = 1; n < trace.siteCount(); ++n) touching.insert(trace.site(n)->module);
   for (const LoadedModule& m : trace.modules())
     if (m.unproved > 0 && touching.contains(m.path))
-      recording.notes.push_back(fmt::format(
-          "{}: {} that may be flushes or fences could not be proved to be instructions; they are not followed.",
+      recording.incomplete.push_back(fmt::format(
+          "Not followed: {}: {} that may be flushes or fences could not be proved to be instructions.",
           fs::path(m.path).filename().string(), m.unproved == 1 ? "1 place" : fmt::format("{} places", m.unproved)));
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
     if (kindOf(trace[n]) == EventKind::Unfollowed)

@@ -33,6 +33,8 @@ class Search {
   bool isInstrumented(const FunctionRange& f) const;
   bool searchSegment(uintptr_t begin, uintptr_t end);
   void countUnproved(uintptr_t begin, uintptr_t end);
+  void countBetween(uintptr_t begin, uintptr_t end);
+  FunctionRange between(uintptr_t pc);
   bool holdsCode(uintptr_t address);
 
   uint8_t roomAt(const Fence& fence, const FunctionRange& f);
@@ -48,6 +50,8 @@ class Search {
   // Its locks are none of the program's, and it runs where a breakpoint can't be handled.
   const FunctionRange sanitizer_;
   FenceSearch& result_;
+  uintptr_t begin_ = 0;  // of the segment that is searched
+  uintptr_t end_ = 0;
   MappedArray<FunctionRange> functions_;
   // How each of them goes on, as far as it was asked.
   enum class Known : uint8_t { Not, ByBranches, Anywhere };
@@ -127,6 +131,26 @@ void Search::countUnproved(uintptr_t begin, uintptr_t end) {
   }
 }
 
+// Between functions lie those that have no unwind entry (the compiler's own crt files, assembly) and padding. Read from
+// where the last function ends, such a stretch is code if it decodes as a function does: then bytes inside an
+// instruction are not another. Nothing there is replaced: it might be data all the same.
+void Search::countBetween(uintptr_t begin, uintptr_t end) {
+  if (begin >= end) return;
+  if (!other_.over({begin, end}))
+    countUnproved(begin, end);
+  else
+    result_.unproved += uint32_t(other_.fences.size());
+}
+
+FunctionRange Search::between(uintptr_t pc) {
+  FunctionRange gap{begin_, end_};
+  for (const FunctionRange& f : functions_) {
+    if (f.end <= pc && f.end > gap.begin) gap.begin = f.end;
+    if (f.begin > pc && f.begin < gap.end) gap.end = f.begin;
+  }
+  return gap;
+}
+
 // All bytes are asked whether they are an address of the site table, relative to their end or absolute.
 bool Search::isInstrumented(const FunctionRange& f) const {
   if (result_.sitesBegin == result_.sitesEnd) return false;
@@ -141,10 +165,12 @@ bool Search::isInstrumented(const FunctionRange& f) const {
 
 bool Search::searchSegment(uintptr_t begin, uintptr_t end) {
   size_t first = result_.found.size();
+  begin_ = begin;
+  end_ = end;
   uintptr_t covered = begin;
   for (const FunctionRange& f : functions_) {
     if (f.begin < begin || f.end > end) continue;
-    countUnproved(covered, f.begin);
+    countBetween(covered, f.begin);
     covered = f.end;
     if (f.begin >= sanitizer_.begin && f.end <= sanitizer_.end) continue;
     if (!mayHaveFences(f) || isInstrumented(f)) continue;
@@ -166,7 +192,7 @@ bool Search::searchSegment(uintptr_t begin, uintptr_t end) {
     }
     if (requests && !result_.requests) result_.requests = saysPmemcheck(f);
   }
-  countUnproved(covered, end);
+  countBetween(covered, end);
   return first == result_.found.size() || rejectEntered(begin, end);
 }
 
@@ -226,11 +252,12 @@ bool Search::rejectEntered(uintptr_t begin, uintptr_t end) {
 
 // Whether the bytes are a branch in truth: unless a proof says that no instruction with this target is there.
 bool Search::branches(uintptr_t from, uintptr_t to) {
-  const FunctionRange* f = functionAt(functions_, from);
-  if (f == nullptr || !other_.over(*f)) return true;
+  const FunctionRange* function = functionAt(functions_, from);
+  FunctionRange f = function != nullptr ? *function : between(from);
+  if (!other_.over(f)) return true;
   Decoded d;
-  for (uintptr_t p = from; p >= f->begin && from - p < 4; --p)  // with prefixes
-    if (other_.starts.get(p) && d.at(p, f->end) && d.relative() && d.target(p) == to) return true;
+  for (uintptr_t p = from; p >= f.begin && from - p < 4; --p)  // with prefixes
+    if (other_.starts.get(p) && d.at(p, f.end) && d.relative() && d.target(p) == to) return true;
   return false;
 }
 

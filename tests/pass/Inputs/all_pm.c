@@ -115,6 +115,10 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site *s) {
   if (printing) say(s, "", 0);
   GARBAGE;
 }
+void __blackout_unfollowed(blackout_site *s) {
+  (void)s;
+  GARBAGE;
+}
 uint64_t __blackout_request(uint64_t unanswered, uint64_t *args, blackout_site *s) {
   if (printing) say(s, "", args[0]);
   return unanswered;
