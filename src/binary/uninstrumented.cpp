@@ -190,7 +190,31 @@ std::vector<std::string> flushingModules(std::span<const LoadedModule> modules) 
   return {names.begin(), names.end()};
 }
 
+namespace {
+
+// What may have flushed or fenced without being seen: then a flush that seems to be missing may be there.
+std::string mayHaveFlushed(const Trace& trace) {
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::Unfollowed && trace[n].len != 0)
+      return fmt::format("Nothing is said about durability: {}.", trace.payload(n));
+  // A library that never touched PM (libcrypto has such places) needs no words.
+  std::set<std::string, std::less<>> touching;
+  for (SiteNo n = 1; n < trace.siteCount(); ++n) touching.insert(trace.site(n)->module);
+  for (const LoadedModule& m : trace.modules())
+    if (m.unproved > 0 && touching.contains(m.path))
+      return fmt::format(
+          "Nothing is said about durability: {} works on PM, and {} in it that may be {} could not be proved to be "
+          "instructions; build it with unwind tables, or with blackout-clang.",
+          std::filesystem::path(m.path).filename().string(),
+          m.unproved == 1 ? "1 place" : fmt::format("{} places", m.unproved),
+          m.unproved == 1 ? "a flush or fence" : "flushes or fences");
+  return {};
+}
+
+}  // namespace
+
 std::string unseenReason(const Trace& trace) {
+  if (std::string reason = mayHaveFlushed(trace); !reason.empty()) return reason;
   if ((trace.problems() & (BLACKOUT_PROBLEM_DISK | BLACKOUT_PROBLEM_FILES | BLACKOUT_PROBLEM_SIGNAL)) != 0)
     return "The recording is not whole, so nothing is said about durability.";
   bool unexplained = (trace.problems() & BLACKOUT_PROBLEM_UNEXPLAINED) != 0;

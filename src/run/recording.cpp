@@ -101,18 +101,10 @@ void explainBusError(const Trace& trace, Recording& recording) {
   }
 }
 
-// What code that is trapped did, or may have done, without being seen.
+// What the program did without being followed. What may have been a flush says more (unseenReason).
 void sayUnfollowed(const Trace& trace, Recording& recording) {
-  // A library that never touched PM (libcrypto has such places) needs no words.
-  std::set<std::string, std::less<>> touching;
-  for (SiteNo n = 1; n < trace.siteCount(); ++n) touching.insert(trace.site(n)->module);
-  for (const LoadedModule& m : trace.modules())
-    if (m.unproved > 0 && touching.contains(m.path))
-      recording.incomplete.push_back(fmt::format(
-          "Not followed: {}: {} that may be flushes or fences could not be proved to be instructions.",
-          fs::path(m.path).filename().string(), m.unproved == 1 ? "1 place" : fmt::format("{} places", m.unproved)));
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
-    if (kindOf(trace[n]) == EventKind::Unfollowed)
+    if (kindOf(trace[n]) == EventKind::Unfollowed && trace[n].len == 0)
       recording.incomplete.push_back(fmt::format("Not followed: {}.", trace.payload(n)));
 }
 

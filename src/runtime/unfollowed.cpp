@@ -10,7 +10,7 @@
 
 namespace blackout::rt {
 
-void unfollowed(const char* what) {
+void unfollowed(const char* what, bool flushes) {
   static uint64_t said[32];  // by their hashes
   if (!recording()) return;
   uint64_t hash = 14695981039346656037ull;
@@ -23,7 +23,7 @@ void unfollowed(const char* what) {
   }
   if (recovering()) return unseen("A restart does what is not followed:", what);
   Scope scope;
-  if (!scope.nested) appendBlob(BLACKOUT_EV_Unfollowed, 0, 0, what, strlen(what));
+  if (!scope.nested) appendBlob(BLACKOUT_EV_Unfollowed, flushes ? 1 : 0, 0, what, strlen(what));
 }
 
 }  // namespace blackout::rt
@@ -40,5 +40,5 @@ extern "C" __attribute__((visibility("default"))) void __blackout_unfollowed(bla
       "the assembly at %.400s:%u may flush, fence or call the kernel in a way that can't be told; use clwb, sfence "
       "and libc's functions by name",
       site->place_count == 0 ? "?" : text(place->file), site->place_count == 0 ? 0 : place->line);
-  blackout::rt::unfollowed(what);
+  blackout::rt::unfollowed(what, true);
 }

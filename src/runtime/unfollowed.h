@@ -3,7 +3,7 @@
 
 namespace blackout::rt {
 
-// `what` is the end of a sentence that begins with the program's name.
-void unfollowed(const char* what);
+// `what` is the end of a sentence that begins with the program's name. `flushes`: it may have flushed or fenced.
+void unfollowed(const char* what, bool flushes = false);
 
 }  // namespace blackout::rt
