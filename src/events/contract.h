@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 1u
+#define BLACKOUT_CONTRACT_VERSION 2u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -112,9 +112,10 @@ BLACKOUT_HOOK uint32_t __blackout_load4(const void* p, blackout_site* site);
 BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* site);
 
 /* Around any other access of `size` bytes at p (vectors, locked instructions, non-temporal
- * stores, inline assembly): the program's own instruction runs between the two, alone. The
- * site's kind says what it is. leave's `stored` is 0 for a compare-and-swap that failed. */
-BLACKOUT_HOOK void __blackout_enter(void* p, size_t size, blackout_site* site);
+ * stores, inline assembly): the program's own instruction runs between the two, alone, on the
+ * address that enter returns: PM itself is protected. The site's kind says what it is. leave's `stored` is 0 for a
+ * compare-and-swap that failed. */
+BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site);
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored);
 
 /* A locked instruction on memory that the window excludes: a fence. */

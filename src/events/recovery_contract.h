@@ -101,6 +101,7 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
 #define BLACKOUT_USED_STORED 32u /* it stored to PM */
+#define BLACKOUT_USED_HEAP 64u   /* a process of it has the persistent heap */
 
 /* How far a client got with its server, and what the server was sent after it (runtime/drive.h). */
 #define BLACKOUT_DRIVE_WAITS 0u       /* for the server to be ready */

@@ -72,8 +72,24 @@ Value* Hooks::loadWord(IRBuilder<>& b, Value* pointer, Type* type, GlobalVariabl
   return b.CreateBitCast(read, type);
 }
 
-void Hooks::enter(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable* site) {
-  call(b, "__blackout_enter", voidTy, {pointer, size, site});
+Value* Hooks::enter(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable* site) {
+  return call(b, "__blackout_enter", ptr, {pointer, size, site});
+}
+
+Value* Hooks::enterIf(Value* inPm, Instruction& before, DebugLoc loc, Value* pointer, Value* size,
+                      GlobalVariable* site) {
+  BasicBlock* outside = before.getParent();
+  BasicBlock* inside = nullptr;
+  Value* place = nullptr;
+  insertIf(inPm, before, loc, [&](IRBuilder<>& b) {
+    place = enter(b, pointer, size, site);
+    inside = b.GetInsertBlock();
+  });
+  PHINode* phi = PHINode::Create(ptr, 2, "", before.getParent()->begin());
+  phi->addIncoming(place, inside);
+  phi->addIncoming(pointer, outside);
+  phi->setDebugLoc(loc);
+  return phi;
 }
 
 void Hooks::leave(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable* site, Value* stored) {
@@ -87,16 +103,18 @@ void Hooks::insertIf(Value* condition, Instruction& before, DebugLoc loc, functi
   body(b);
 }
 
-void Hooks::bracket(Instruction& i, Value* pointer, Value* size, GlobalVariable* site, Value* inPm) {
-  insertIf(inPm, i, i.getDebugLoc(), [&](IRBuilder<>& b) { enter(b, pointer, size, site); });
+void Hooks::bracket(Instruction& i, unsigned operand, Value* size, GlobalVariable* site, Value* inPm) {
+  Value* pointer = i.getOperand(operand);
+  i.setOperand(operand, enterIf(inPm, i, i.getDebugLoc(), pointer, size, site));
   insertIf(inPm, *i.getNextNode(), i.getDebugLoc(), [&](IRBuilder<>& b) { leave(b, pointer, size, site); });
 }
 
-void Hooks::bracketLocked(Instruction& i, Value* pointer, std::uint64_t size, GlobalVariable* site, Value* inPm) {
+void Hooks::bracketLocked(Instruction& i, unsigned operand, std::uint64_t size, GlobalVariable* site, Value* inPm) {
   Instruction* after = i.getNextNode();
+  Value* pointer = i.getOperand(operand);
   if (inPm != nullptr) {
     Constant* bytes = ConstantInt::get(i64, size);
-    insertIf(inPm, i, i.getDebugLoc(), [&](IRBuilder<>& b) { enter(b, pointer, bytes, site); });
+    i.setOperand(operand, enterIf(inPm, i, i.getDebugLoc(), pointer, bytes, site));
     insertIf(inPm, *after, i.getDebugLoc(), [&](IRBuilder<>& b) {
       Value* stored = nullptr;
       if (isa<AtomicCmpXchgInst>(i)) stored = b.CreateZExt(b.CreateExtractValue(&i, 1), i32);

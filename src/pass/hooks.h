@@ -32,19 +32,23 @@ class Hooks {
   void storeWord(llvm::IRBuilder<>& b, llvm::Value* pointer, llvm::Value* value, llvm::GlobalVariable* site);
   llvm::Value* loadWord(llvm::IRBuilder<>& b, llvm::Value* pointer, llvm::Type* type, llvm::GlobalVariable* site);
 
-  void enter(llvm::IRBuilder<>& b, llvm::Value* pointer, llvm::Value* size, llvm::GlobalVariable* site);
+  // Gives the address to access instead.
+  llvm::Value* enter(llvm::IRBuilder<>& b, llvm::Value* pointer, llvm::Value* size, llvm::GlobalVariable* site);
   void leave(llvm::IRBuilder<>& b, llvm::Value* pointer, llvm::Value* size, llvm::GlobalVariable* site,
              llvm::Value* stored = nullptr);
 
   // `body` runs before the instruction if the condition holds.
   void insertIf(llvm::Value* condition, llvm::Instruction& before, llvm::DebugLoc loc,
                 llvm::function_ref<void(llvm::IRBuilder<>&)> body);
-  // enter; i; leave, if it is PM.
-  void bracket(llvm::Instruction& i, llvm::Value* pointer, llvm::Value* size, llvm::GlobalVariable* site,
+  // enter, if it is PM; the address to access.
+  llvm::Value* enterIf(llvm::Value* inPm, llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer,
+                       llvm::Value* size, llvm::GlobalVariable* site);
+  // enter; i, through the operand that is its address; leave, if it is PM.
+  void bracket(llvm::Instruction& i, unsigned operand, llvm::Value* size, llvm::GlobalVariable* site,
                llvm::Value* inPm);
   // The same for an atomicrmw, cmpxchg, locked store, or a call that makes one (a compare-and-swap returns whether
   // it stored); on other memory (inPm null: surely) it is a fence.
-  void bracketLocked(llvm::Instruction& i, llvm::Value* pointer, std::uint64_t size, llvm::GlobalVariable* site,
+  void bracketLocked(llvm::Instruction& i, unsigned operand, std::uint64_t size, llvm::GlobalVariable* site,
                      llvm::Value* inPm);
   void insertRmwFence(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer, llvm::GlobalVariable* site,
                       llvm::Value* inPm);

@@ -117,7 +117,8 @@ class Instrumenter {
       Value* pointer = load.getPointerOperand();
       std::uint64_t size = dl_.getTypeStoreSize(load.getType());
       GlobalVariable* site = row(load, BLACKOUT_SITE_Load, size, load.isAtomic());
-      if (hooks_.asWord(load.getType()) == nullptr) return hooks_.bracket(load, pointer, bytes(size), site, inPm);
+      if (hooks_.asWord(load.getType()) == nullptr)
+        return hooks_.bracket(load, LoadInst::getPointerOperandIndex(), bytes(size), site, inPm);
       Instruction *then = nullptr, *otherwise = nullptr;
       SplitBlockAndInsertIfThenElse(inPm, load.getIterator(), &then, &otherwise, hooks_.unlikely);
       IRBuilder<> b(then);
@@ -144,7 +145,7 @@ class Instrumenter {
       GlobalVariable* site =
           row(store, nonTemporal ? BLACKOUT_SITE_StoreNt : BLACKOUT_SITE_Store, size, store.isAtomic());
       if (nonTemporal || hooks_.asWord(store.getValueOperand()->getType()) == nullptr)
-        return hooks_.bracket(store, pointer, bytes(size), site, inPm);
+        return hooks_.bracket(store, StoreInst::getPointerOperandIndex(), bytes(size), site, inPm);
       Instruction *then = nullptr, *otherwise = nullptr;
       SplitBlockAndInsertIfThenElse(inPm, store.getIterator(), &then, &otherwise, hooks_.unlikely);
       IRBuilder<> b(then);
@@ -156,15 +157,14 @@ class Instrumenter {
 
   // A locked instruction: a fence on any memory, an access if it is PM.
   void planLocked(Instruction& i, blackout_site_kind kind, Checks& checks, Plan& work) {
-    auto pointerOf = [&i]() -> Value* {
-      if (auto* rmw = dyn_cast<AtomicRMWInst>(&i)) return rmw->getPointerOperand();
-      if (auto* cas = dyn_cast<AtomicCmpXchgInst>(&i)) return cas->getPointerOperand();
-      return cast<StoreInst>(i).getPointerOperand();
-    };
-    Value* inPm = cannotBePm(pointerOf()) ? nullptr : checks.inWindow(pointerOf(), Window::Stores, &i);
-    work.push_back([this, &i, kind, inPm, pointerOf] {
+    unsigned operand = isa<AtomicRMWInst>(i)       ? AtomicRMWInst::getPointerOperandIndex()
+                       : isa<AtomicCmpXchgInst>(i) ? AtomicCmpXchgInst::getPointerOperandIndex()
+                                                   : StoreInst::getPointerOperandIndex();
+    Value* pointer = i.getOperand(operand);
+    Value* inPm = cannotBePm(pointer) ? nullptr : checks.inWindow(pointer, Window::Stores, &i);
+    work.push_back([this, &i, kind, inPm, operand] {
       std::uint64_t size = accessesOf(i, dl_)[0].size;
-      hooks_.bracketLocked(i, pointerOf(), size, row(i, kind, size, true), inPm);
+      hooks_.bracketLocked(i, operand, size, row(i, kind, size, true), inPm);
     });
   }
 
@@ -176,12 +176,11 @@ class Instrumenter {
     Value* inPm = skipped ? nullptr : checks.inWindow(pointer, load ? Window::Loads : Window::Stores, &c);
     c.setTailCallKind(CallInst::TCK_None);
     work.push_back([this, &c, atomic, inPm, load] {
-      Value* at = c.getArgOperand(atomic.pointer);
       GlobalVariable* site = row(c, atomic.kind, atomic.size, true);
       if (load)
-        hooks_.bracket(c, at, bytes(atomic.size), site, inPm);
+        hooks_.bracket(c, atomic.pointer, bytes(atomic.size), site, inPm);
       else
-        hooks_.bracketLocked(c, at, atomic.size, site, inPm);
+        hooks_.bracketLocked(c, atomic.pointer, atomic.size, site, inPm);
     });
   }
 
@@ -218,7 +217,6 @@ class Instrumenter {
     if (cannotBePm(i.getArgOperand(argument)) || (load && !options_.loads)) return;
     Value* inPm = checks.inWindow(i.getArgOperand(argument), load ? Window::Loads : Window::Stores, &i);
     work.push_back([this, &i, argument, kind, size, inPm, load] {
-      Value* pointer = i.getArgOperand(argument);
       Value* length = bytes(size);
       if (size == 0) {
         IRBuilder<> b(&i);
@@ -228,7 +226,7 @@ class Instrumenter {
         Value* on = b.CreateUnaryIntrinsic(Intrinsic::ctpop, b.CreateBitCast(mask, b.getIntNTy(lanes)));
         length = b.CreateMul(b.CreateZExtOrTrunc(on, hooks_.i64), bytes(dl_.getTypeStoreSize(data->getScalarType())));
       }
-      hooks_.bracket(i, pointer, length, row(i, kind, size), inPm);
+      hooks_.bracket(i, argument, length, row(i, kind, size), inPm);
     });
   }
 
@@ -354,27 +352,30 @@ class Instrumenter {
     DebugLoc loc = assembly.getDebugLoc();
     std::vector<GlobalVariable*> rows;
     std::vector<Value*> before;  // what a compare-and-swap found
+    std::vector<Value*> places;  // where the access is made
     for (const Step& s : steps) {
       bool locked = classOf(s.effect.kind) == SiteClass::Atomic;
       GlobalVariable* site = row(assembly, s.effect.kind, s.effect.count >= 0 ? 0 : s.effect.size, locked);
       rows.push_back(site);
       before.push_back(nullptr);
+      places.push_back(nullptr);
       if (s.inPm == nullptr) continue;
-      Type* word = IntegerType::get(m_.getContext(), static_cast<unsigned>(s.effect.size * 8));
-      Value* found = nullptr;
-      BasicBlock *from = assembly.getParent(), *branch = nullptr;
-      hooks_.insertIf(s.inPm, assembly, loc, [&](IRBuilder<>& t) {
-        hooks_.enter(t, s.pointer, s.size, site);
-        if (s.effect.kind == BLACKOUT_SITE_CmpXchg) found = t.CreateAlignedLoad(word, s.pointer, Align(1));
-        branch = t.GetInsertBlock();
-      });
-      if (found != nullptr) {
+      places.back() = hooks_.enterIf(s.inPm, assembly, loc, s.pointer, s.size, site);
+      if (s.effect.kind == BLACKOUT_SITE_CmpXchg) {
+        Type* word = IntegerType::get(m_.getContext(), static_cast<unsigned>(s.effect.size * 8));
+        Value* found = nullptr;
+        BasicBlock *from = assembly.getParent(), *branch = nullptr;
+        hooks_.insertIf(s.inPm, assembly, loc, [&](IRBuilder<>& t) {
+          found = t.CreateAlignedLoad(word, places.back(), Align(1));
+          branch = t.GetInsertBlock();
+        });
         PHINode* phi = PHINode::Create(word, 2, "", assembly.getParent()->begin());
         phi->addIncoming(found, branch);
         phi->addIncoming(Constant::getNullValue(word), from);
         before.back() = phi;
       }
     }
+    redirectMemory(assembly, steps, places);
     Instruction* after = assembly.getNextNode();
     for (std::size_t n = 0; n < steps.size(); ++n) {
       const Step& s = steps[n];
@@ -393,13 +394,29 @@ class Instrumenter {
           // A compare-and-swap whose flag we don't see stored if memory changed.
           Value* stored = nullptr;
           if (before[n] != nullptr) {
-            Value* now = t.CreateAlignedLoad(before[n]->getType(), s.pointer, Align(1));
+            Value* now = t.CreateAlignedLoad(before[n]->getType(), places[n], Align(1));
             stored = t.CreateZExt(t.CreateICmpNE(now, before[n]), hooks_.i32);
           }
           hooks_.leave(t, s.pointer, s.size, rows[n], stored);
         });
       }
       if (cls == SiteClass::Atomic) hooks_.insertRmwFence(*after, loc, s.pointer, rows[n], s.inPm);
+    }
+  }
+
+  // A memory operand that is one access in full is made where the hook says. An address in a register may come out of
+  // the assembly again and stays what it is: that access faults and is followed.
+  static void redirectMemory(CallBase& assembly, const std::vector<Step>& steps, const std::vector<Value*>& places) {
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+      const AsmEffect& e = steps[n].effect;
+      if (places[n] == nullptr || e.offset != 0 || e.index >= 0 || e.count >= 0) continue;
+      auto argument = static_cast<unsigned>(e.argument);
+      if (assembly.getParamElementType(argument) == nullptr) continue;  // no memory operand
+      Value* pointer = assembly.getArgOperand(argument);
+      // An operand that is read and written stands there twice.
+      for (unsigned a = 0; a < assembly.arg_size(); ++a)
+        if (assembly.getArgOperand(a) == pointer && assembly.getParamElementType(a) != nullptr)
+          assembly.setArgOperand(a, places[n]);
     }
   }
 

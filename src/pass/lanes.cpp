@@ -31,9 +31,9 @@ void instrumentLanes(Hooks& hooks, IntrinsicInst& i, const LaneAccess& lanes, Gl
     BasicBlock* before = then->getParent();
     IRBuilder<> l(SplitBlockAndInsertIfThen(on, then->getIterator(), false));
     l.SetCurrentDebugLocation(i.getDebugLoc());
-    if (!word) hooks.enter(l, pointer, size, site);
+    Value* place = word ? pointer : hooks.enter(l, pointer, size, site);
     if (lanes.load) {
-      Value* read = word ? hooks.loadWord(l, pointer, element, site) : l.CreateAlignedLoad(element, pointer, Align(1));
+      Value* read = word ? hooks.loadWord(l, pointer, element, site) : l.CreateAlignedLoad(element, place, Align(1));
       Value* with = l.CreateInsertElement(result, read, lane);
       auto* phi = PHINode::Create(lanes.type, 2, "", then->getParent()->begin());
       phi->addIncoming(with, l.GetInsertBlock());
@@ -44,7 +44,7 @@ void instrumentLanes(Hooks& hooks, IntrinsicInst& i, const LaneAccess& lanes, Gl
       if (word)
         hooks.storeWord(l, pointer, value, site);
       else
-        l.CreateAlignedStore(value, pointer, Align(1));
+        l.CreateAlignedStore(value, place, Align(1));
     }
     if (!word) hooks.leave(l, pointer, size, site);
   }

@@ -26,7 +26,6 @@ using namespace blackout::rt;
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 
 bool registered[BLACKOUT_MAX_FILES];  // by file number: memory that the program registered
 

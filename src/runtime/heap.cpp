@@ -20,6 +20,8 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/loaded.h"
+#include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
 
@@ -52,8 +54,15 @@ struct Open {
 };
 Open spans[64];  // by size class
 
-uint64_t& tableOf(size_t span) { return reinterpret_cast<uint64_t*>(base + kTable)[span]; }
-uint64_t& top() { return *reinterpret_cast<uint64_t*>(base + kTop); }
+// Words of the allocator's own in PM, by address.
+uintptr_t tableOf(size_t span) { return base + kTable + span * 8; }
+uintptr_t top() { return base + kTop; }
+uint64_t wordAt(uintptr_t at) {
+  uint64_t word;
+  Scope scope;
+  readThrough(&word, at, sizeof word);
+  return word;
+}
 size_t firstSpan() { return (kTable + heapSize / kSpan * 8 + kSpan - 1) / kSpan; }
 
 // The first span that neither the recording nor a recovery before this one opened.
@@ -62,7 +71,8 @@ size_t freeSpan() {
   if (!recovering()) return span;
   size_t recorded = (options.heaptop + kSpan - 1) / kSpan;
   if (recorded > span) span = recorded;
-  return top() > span && top() <= heapSize / kSpan ? top() : span;
+  uint64_t opened = wordAt(top());
+  return opened > span && opened <= heapSize / kSpan ? opened : span;
 }
 
 bool inHeap(const void* p) { return reinterpret_cast<uintptr_t>(p) - base < heapSize; }
@@ -83,23 +93,21 @@ size_t classOf(size_t block) {
 uint32_t hereOf(const char* function, const void* frame) {
   if (quiet() || isVolatile) return 0;
   Stack stack;
-  walkStack(stack, frame);
+  walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
 }
 
-// A word of the allocator's own in PM: durable at once.
-void settle(uint64_t& word, uint64_t value, uint32_t where) {
-  if (recovering()) overwrite(&word, sizeof word);
-  if (quiet() || isVolatile) {
-    word = value;
-    return;
-  }
-  storeBytes(&word, &value, sizeof value, where);
-  recordFlush(BLACKOUT_EV_Clflush, &word, where);
+// Such a word is durable at once. Inside a Scope.
+void settle(uintptr_t at, uint64_t value, uint32_t where) {
+  auto* word = reinterpret_cast<void*>(at);
+  if (recovering()) overwrite(word, sizeof value);
+  if (quiet() || isVolatile) return writeThrough(at, &value, sizeof value);
+  storeBytes(word, &value, sizeof value, where);
+  recordFlush(BLACKOUT_EV_Clflush, word, where);
 }
-uint64_t consult(const uint64_t& word, const char* function, const void* frame) {
-  if (recovering()) observe(&word, sizeof word, librarySite(function), frame);
-  return word;
+uint64_t consult(uintptr_t at, const char* function, const void* frame) {
+  if (recovering()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
+  return wordAt(at);
 }
 
 [[noreturn]] void broken(const char* text) {
@@ -210,47 +218,59 @@ void* firstCalloc(size_t count, size_t size) { return lookUp(), next.calloc(coun
 void* firstRealloc(void* p, size_t size) { return lookUp(), next.realloc(p, size); }
 void firstFree(void* p) { lookUp(), next.free(p); }
 
-// Whether the code that called is instrumented. Only yes is remembered: a program file may register later.
+// Whether the code that called allocates from the persistent heap: it is instrumented, or in the program itself if that
+// is not. Only yes is remembered: a program file may register later.
 struct Known {
   uintptr_t begin;
   uintptr_t end;
 };
 constinit thread_local __attribute__((tls_model("initial-exec"))) Known lastCaller{0, 0};
-bool fromInstrumented(void* caller) {
+bool allocatesHere(void* caller) {
   auto pc = reinterpret_cast<uintptr_t>(caller);
   if (pc >= lastCaller.begin && pc < lastCaller.end) return true;
   dl_find_object found;
   if (_dl_find_object(caller, &found) != 0) return false;
   auto begin = reinterpret_cast<uintptr_t>(found.dlfo_map_start);
   auto end = reinterpret_cast<uintptr_t>(found.dlfo_map_end);
-  if (!isInstrumented(begin, end)) return false;
+  if (!isInstrumented(begin, end) && !isPlainProgram(begin, end)) return false;
   lastCaller = {begin, end};
   return true;
 }
 
 // A heap of the child's own, with what is in it now.
 void inChild() {
+  Scope scope;
   size_t usedBytes = (nextSpan == 0 ? freeSpan() : nextSpan) * kSpan;
-  long copy = syscall(SYS_mmap, nullptr, heapSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1L, 0L);
+  int fd = int(syscall(SYS_memfd_create, "heap", MFD_CLOEXEC));
+  long copy = fd < 0 || syscall(SYS_ftruncate, fd, off_t(heapSize)) != 0
+                  ? -1
+                  : syscall(SYS_mmap, nullptr, heapSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0L);
   if (copy == -1) broken("no memory for a child's heap");
-  memcpy(reinterpret_cast<void*>(copy), reinterpret_cast<void*>(base), usedBytes);
+  readThrough(reinterpret_cast<void*>(copy), base, usedBytes);
   if (syscall(SYS_mremap, copy, heapSize, heapSize, MREMAP_MAYMOVE | MREMAP_FIXED, base) == -1)
     broken("no memory for a child's heap");
   isVolatile = true;
-  // What a restart reads of the crash is observed, in its children too.
-  if (recovering()) return;
   for (int i = 0; i < regionCount; ++i) {
-    if (regions[i].begin != base) continue;
+    Region& r = regions[i];
+    if (r.begin != base) continue;
+    if (recovering()) {
+      // What a restart reads of the crash is observed, in its children too.
+      r.alias = 0;
+      r.pages = nullptr;
+      trapRegion(r, fd, true);
+      break;
+    }
     memmove(&regions[i], &regions[i + 1], size_t(regionCount - i - 1) * sizeof(Region));
     --regionCount;
     break;
   }
+  syscall(SYS_close, fd);
 }
 
-// One process has it: the first with instrumented code, whatever scripts it was started by.
+// One process has it: the first with code that allocates from it, whatever scripts it was started by.
 bool isFirst() {
-  if (recovering()) return worker->instrumented == 0;
+  if (recovering())
+    return (__atomic_fetch_or(&worker->used, BLACKOUT_USED_HEAP, __ATOMIC_RELAXED) & BLACKOUT_USED_HEAP) == 0;
   char mark[PATH_MAX];
   if (snprintf(mark, sizeof mark, "%s/heap-taken", options.shadow) >= PATH_MAX) return false;
   int fd = int(syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -285,23 +305,25 @@ void mapHeap() {
 
 // The beginning of every allocating function: a block of the persistent heap, if it is to come from there.
 #define BLACKOUT_FROM_HEAP(function, size, align)                                                        \
-  if (__builtin_expect(heapSize != 0, 0) && fromInstrumented(__builtin_return_address(0))) {             \
+  if (__builtin_expect(heapSize != 0, 0) && allocatesHere(__builtin_return_address(0))) {                \
     if (void* block = allocate(size, align, function, BLACKOUT_FRAME()); block != nullptr) return block; \
   }
 
 bool powerOfTwo(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-void* copyText(const char* text, size_t size, const char* function, const void* frame) {
-  auto* copy = static_cast<char*>(allocate(size + 1, 16, function, frame));
-  if (copy == nullptr) return nullptr;
-  // The block's last byte is zero already.
-  __blackout_memcpy(librarySite(function), copy, text, size);
-  return copy;
-}
-
 }  // namespace
 
 namespace blackout::rt {
+
+char* duplicate(const char* text, size_t size, const char* function, void* caller, const void* frame) {
+  if (heapSize == 0 || !allocatesHere(caller)) return nullptr;
+  auto* copy = static_cast<char*>(allocate(size + 1, 16, function, frame));
+  if (copy == nullptr) return nullptr;
+  __blackout_memcpy(librarySite(function), copy, text, size);
+  char end = '\0';
+  __blackout_memcpy(librarySite(function), copy + size, &end, 1);
+  return copy;
+}
 
 void beginHeap() {
   static bool asked = false;
@@ -367,9 +389,9 @@ HEAP void* aligned_alloc(size_t align, size_t size) {
   return BLACKOUT_REAL(aligned_alloc)(align, size);
 }
 HEAP int posix_memalign(void** out, size_t align, size_t size) {
-  if (heapSize != 0 && powerOfTwo(align) && align >= sizeof(void*) && fromInstrumented(__builtin_return_address(0))) {
+  if (heapSize != 0 && powerOfTwo(align) && align >= sizeof(void*) && allocatesHere(__builtin_return_address(0))) {
     if (void* block = allocate(size, align, "posix_memalign", BLACKOUT_FRAME()); block != nullptr) {
-      *out = block;
+      __blackout_memcpy(librarySite("posix_memalign"), out, &block, sizeof block);
       return 0;
     }
   }
@@ -384,14 +406,12 @@ HEAP size_t malloc_usable_size(void* p) {
   return sizeOf(p, "malloc_usable_size", BLACKOUT_FRAME());
 }
 HEAP char* strdup(const char* text) {
-  if (heapSize != 0 && fromInstrumented(__builtin_return_address(0)))
-    if (void* copy = copyText(text, strlen(text), "strdup", BLACKOUT_FRAME())) return static_cast<char*>(copy);
-  return BLACKOUT_REAL(strdup)(text);
+  char* copy = duplicate(text, strlen(text), "strdup", __builtin_return_address(0), BLACKOUT_FRAME());
+  return copy != nullptr ? copy : BLACKOUT_REAL(strdup)(text);
 }
 HEAP char* strndup(const char* text, size_t limit) {
-  if (heapSize != 0 && fromInstrumented(__builtin_return_address(0)))
-    if (void* copy = copyText(text, strnlen(text, limit), "strndup", BLACKOUT_FRAME())) return static_cast<char*>(copy);
-  return BLACKOUT_REAL(strndup)(text, limit);
+  char* copy = duplicate(text, strnlen(text, limit), "strndup", __builtin_return_address(0), BLACKOUT_FRAME());
+  return copy != nullptr ? copy : BLACKOUT_REAL(strndup)(text, limit);
 }
 
 // operator new in its forms, by their linkage names; every operator delete of the library ends in free().

@@ -15,9 +15,14 @@
 // A forked child's heap is its own, as ever: there the region becomes ordinary memory.
 #pragma once
 
+#include <stddef.h>
+
 namespace blackout::rt {
 
-// An instrumented program file was loaded, and recording() is true.
+// Code that allocates from it was loaded, and recording() is true.
 void beginHeap();
+
+// A copy of a text and its zero in the persistent heap, if that is where the caller allocates; else null.
+char* duplicate(const char* text, size_t size, const char* function, void* caller, const void* frame);
 
 }  // namespace blackout::rt

@@ -157,7 +157,7 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
     } else {
       recordStore(BLACKOUT_EV_Store, p, &v, sizeof v, where);
     }
-    if (r->alias != 0) p = reinterpret_cast<void*>(placeOf(a, sizeof v, true, false));
+    p = reinterpret_cast<void*>(placeIn(const_cast<Region*>(r), a, sizeof v, true, false));
   }
   *static_cast<volatile T*>(p) = v;
 }
@@ -216,28 +216,31 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
   return loadWord<uint64_t>(p, s, BLACKOUT_FRAME());
 }
 
-BLACKOUT_HOOK void __blackout_enter(void* p, size_t size, blackout_site* site) {
-  if (!recording()) return;
-  if (recovering()) {
-    if (site->kind == BLACKOUT_SITE_Load || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg)
-      observe(p, size, site, BLACKOUT_FRAME());
-    if (!traced) return;
-  }
-  if (self.busy && (self.depth == 0 || self.appending)) return;  // a signal handler inside an event: leave() counts it
+BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) {
+  if (!recording()) return p;
+  bool writes = site->kind != BLACKOUT_SITE_Load;
+  bool fresh = false;
+  if (recovering() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
+    fresh = observe(p, size, site, BLACKOUT_FRAME());
+  if (self.busy && (self.depth == 0 || self.appending))
+    return p;  // a signal handler inside an event: leave() counts it
   if (self.depth == 0) Scope::enter();
   ++self.depth;
+  return reinterpret_cast<void*>(placeOf(reinterpret_cast<uintptr_t>(p), size, writes, fresh));
 }
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
   if (!recording()) return;
-  if (recovering()) {
-    if (site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
-    if (!traced) return;
-  }
+  if (recovering() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
   if (self.depth == 0 || self.appending) {
-    nestedAccess();
+    if (!quiet()) nestedAccess();
     return;
   }
+  if (quiet()) {
+    if (--self.depth == 0) Scope::leave();
+    return;
+  }
+  const auto* place = reinterpret_cast<void*>(placeOf(reinterpret_cast<uintptr_t>(p), size, false, false));
   self.appending = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (findRegion(p) != nullptr) {
@@ -249,16 +252,16 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
       case BLACKOUT_SITE_Rmw:
       case BLACKOUT_SITE_CmpXchg:
         if (stored != 0)
-          recordStore(BLACKOUT_EV_Rmw, p, p, size, where, size == 16);
+          recordStore(BLACKOUT_EV_Rmw, p, place, size, where, size == 16);
         else
           append(BLACKOUT_EV_RmwFence, 0, where, reinterpret_cast<uint64_t>(p), 0);
         self.active = false;
         break;
       case BLACKOUT_SITE_StoreNt:
-        recordStore(BLACKOUT_EV_StoreNt, p, p, size, where);
+        recordStore(BLACKOUT_EV_StoreNt, p, place, size, where);
         break;
       default:
-        recordStore(BLACKOUT_EV_Store, p, p, size, where);
+        recordStore(BLACKOUT_EV_Store, p, place, size, where);
         break;
     }
   } else if ((site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg) && self.active) {

@@ -34,11 +34,7 @@ namespace {
 
 uint32_t libraryWhere(const char* function, const void* frame) {
   Stack stack;
-  // Code that is trapped has no site of its own here: the call is the first frame.
-  if (plainCode)
-    walkCallers(stack, frame);
-  else
-    walkStack(stack, frame);
+  walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
 }
 

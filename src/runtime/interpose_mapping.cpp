@@ -25,7 +25,6 @@ using namespace blackout::rt;
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 uintptr_t pages(size_t size) { return (size + kPage - 1) & ~(kPage - 1); }
 
 void* plainMap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
@@ -228,6 +227,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   Region old = *known;
   auto begin = reinterpret_cast<uintptr_t>(from);
   uint64_t offset = old.offset + (begin - old.begin);
+  unguard(begin, begin + oldSize, old.protection);
   void* r;
   if (to != nullptr || newSize <= oldSize || (flags & MREMAP_MAYMOVE) == 0) {
     r = plain(flags, to);
@@ -235,7 +235,10 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
     r = plain(flags & ~MREMAP_MAYMOVE, nullptr);
     if (r == MAP_FAILED) r = plain(flags | MREMAP_FIXED, reinterpret_cast<void*>(placeForMapping(newSize)));
   }
-  if (r == MAP_FAILED) return r;
+  if (r == MAP_FAILED) {
+    if (Region* stays = pageRegion(begin)) guardAgain(*stays);
+    return r;
+  }
   if (oldSize != 0 && (flags & MREMAP_DONTUNMAP) == 0) removeRegions(begin, begin + pages(oldSize));
   auto now = reinterpret_cast<uintptr_t>(r);
   Region region{now, now + pages(newSize), old.file, offset};

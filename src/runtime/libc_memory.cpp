@@ -11,6 +11,7 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/heap.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -350,9 +351,10 @@ HOOK char* __blackout_strrchr(blackout_site* s, const char* p, int c) {
   return own([&] { return const_cast<char*>(strrchr(p, c)); });
 }
 HOOK char* __blackout_strdup(blackout_site* s, const char* p) {
-  size_t n = length(p) + 1;
-  readingText(s, p, n, FRAME);
-  auto* made = static_cast<char*>(malloc(n));
-  if (made != nullptr) move(made, p, n);
+  size_t n = length(p);
+  readingText(s, p, n + 1, FRAME);
+  if (char* made = duplicate(p, n, "strdup", __builtin_return_address(0), FRAME)) return made;
+  auto* made = static_cast<char*>(malloc(n + 1));
+  if (made != nullptr) move(made, p, n + 1);
   return made;
 }

@@ -117,7 +117,7 @@ void readOptions() {
   }
   if (options.stack > 64) options.stack = 64;
   if (options.pagebudget < 1) options.pagebudget = 1;
-  if (options.pagebudget > 32766) options.pagebudget = 32766;
+  if (options.pagebudget > 32765) options.pagebudget = 32765;
   if (options.help != 0) printHelp();
 }
 

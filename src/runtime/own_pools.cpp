@@ -26,7 +26,6 @@ namespace blackout::rt {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 constexpr int kMaxDescriptors = 1024;
 
 bool owned = false;
@@ -156,9 +155,11 @@ bool putAside(uintptr_t begin, uintptr_t end) {
     if (r.copied) return;
     // The content of protected pages is the second mapping's.
     syscall(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE);
-    for (uintptr_t p = from; p < to && r.pages != nullptr; p += kPage)
-      if ((r.pages[p / kPage - r.begin / kPage] & kPageWritten) != 0)
+    for (uintptr_t p = from; p < to && r.pages != nullptr; p += kPage) {
+      uint16_t state = stateOf(r, pageOf(r, p));
+      if (state != kPageOpen && (state & kPageWritten) != 0)
         memcpy(reinterpret_cast<void*>(p), reinterpret_cast<void*>(p + uintptr_t(r.alias)), kPage);
+    }
     syscall(SYS_mprotect, from, to - from, PROT_NONE);
     aside[asideCount++] = Region{from, to, r.file, r.offset + (from - r.begin)};
   });

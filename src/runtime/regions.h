@@ -25,9 +25,9 @@ struct Region {
   // has files of its own.
   bool copied = false;
   bool readOnly = false;  // by a descriptor that is open for reading only
-  // Trapped recovery runs: per page, 0 if it isn't protected, else accesses that are left until it is observed as a
-  // whole (kPageWritten: its content is the second mapping's alone). Null: all pages are protected.
+  // Recovery runs: the state of each page (trap/pages.h). Null: all pages are protected.
   uint16_t* pages = nullptr;
+  uint16_t untouched = 0;  // what a state is of that was never set: states are kept as differences from it
 };
 
 // Pools are placed from here on, with gaps, 2 MiB aligned.

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/trap/loaded.h"
 #include "runtime/trap/trap.h"
 
 namespace blackout::rt {
@@ -30,6 +32,7 @@ __attribute__((constructor(101))) static void begin() {
       findInheritedDescriptors();
       noteRunModules();
     }
+    if (options.heap != 0 && isPlainProgram()) beginHeap();
     return;
   }
   if (!attach()) return;
@@ -38,6 +41,7 @@ __attribute__((constructor(101))) static void begin() {
     Scope scope;
     if (processNumber > 1) findInheritedDescriptors();
   }
+  if (options.heap != 0 && isPlainProgram()) beginHeap();
   noteModules();
 }
 

@@ -13,8 +13,9 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK: call preserve_mostcc void @__blackout_store8(
 ; CHECK: store atomic i64 3, ptr %p release
 ; CHECK-NOT: rmw_fence
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %p, i64 8,
-; CHECK: store atomic i64 4, ptr %p seq_cst
+; CHECK: [[AT:%.*]] = call preserve_mostcc ptr @__blackout_enter(ptr %p, i64 8,
+; CHECK: [[PLACE:%.*]] = phi ptr [ [[AT]], %{{.*}} ], [ %p, %{{.*}} ]
+; CHECK: store atomic i64 4, ptr [[PLACE]] seq_cst
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %p, i64 8, ptr {{.*}}, i32 1)
 ; CHECK: call preserve_mostcc void @__blackout_rmw_fence(ptr %p,
 define void @stores(ptr %p) {
@@ -67,13 +68,13 @@ define void @rmw(ptr %p, i32 %v) {
 }
 ; What the comparison said goes to leave.
 ; CHECK-LABEL: @cas(
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %p, i64 8,
-; CHECK: [[PAIR:%.*]] = cmpxchg weak ptr %p
+; CHECK: call preserve_mostcc ptr @__blackout_enter(ptr %p, i64 8,
+; CHECK: [[PAIR:%.*]] = cmpxchg weak ptr %{{[0-9]+}}
 ; CHECK: [[OK:%.*]] = extractvalue { i64, i1 } [[PAIR]], 1
 ; CHECK: [[STORED:%.*]] = zext i1 [[OK]] to i32
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %p, i64 8, ptr {{.*}}, i32 [[STORED]])
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %p, i64 16,
-; CHECK: cmpxchg ptr %p, i128
+; CHECK: call preserve_mostcc ptr @__blackout_enter(ptr %p, i64 16,
+; CHECK: cmpxchg ptr %{{[0-9]+}}, i128
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %p, i64 16,
 define i1 @cas(ptr %p, i64 %a, i128 %b) {
   %x = cmpxchg weak ptr %p, i64 %a, i64 5 acq_rel monotonic

@@ -37,7 +37,7 @@ define <2 x i64> @gather(<2 x ptr> %p, <2 x i1> %m, <2 x i64> %o) {
 ; CHECK: [[ON:%.*]] = call i4 @llvm.ctpop.i4(
 ; CHECK: [[WIDE:%.*]] = zext i4 [[ON]] to i64
 ; CHECK: [[BYTES:%.*]] = mul i64 [[WIDE]], 4
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %p, i64 [[BYTES]],
+; CHECK: call preserve_mostcc ptr @__blackout_enter(ptr %p, i64 [[BYTES]],
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %p, i64 [[BYTES]],
 define void @compress(<4 x i32> %v, ptr %p, <4 x i1> %m) {
   call void @llvm.masked.compressstore.v4i32(<4 x i32> %v, ptr %p, <4 x i1> %m)
@@ -53,7 +53,7 @@ define void @avx(ptr %p, <8 x i32> %m, <8 x float> %v) {
 }
 ; A non-temporal store, byte by byte.
 ; CHECK-LABEL: @maskmov(
-; CHECK-COUNT-16: call preserve_mostcc void @__blackout_enter({{.*}}, i64 1,
+; CHECK-COUNT-16: call preserve_mostcc ptr @__blackout_enter({{.*}}, i64 1,
 define void @maskmov(<16 x i8> %v, <16 x i8> %m, ptr %p) {
   call void @llvm.x86.sse2.maskmov.dqu(<16 x i8> %v, <16 x i8> %m, ptr %p)
   ret void

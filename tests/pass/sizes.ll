@@ -35,10 +35,10 @@ define void @i16(ptr %p, ptr %q) {
   ret void
 }
 ; CHECK-LABEL: @i24(
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %p, i64 3
+; CHECK: call preserve_mostcc ptr @__blackout_enter(ptr %p, i64 3
 ; CHECK: load i24
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %p, i64 3
-; CHECK: call preserve_mostcc void @__blackout_enter(ptr %q, i64 3
+; CHECK: call preserve_mostcc ptr @__blackout_enter(ptr %q, i64 3
 ; CHECK: store i24
 ; CHECK: call preserve_mostcc void @__blackout_leave(ptr %q, i64 3, ptr {{.*}}, i32 1)
 define void @i24(ptr %p, ptr %q) {

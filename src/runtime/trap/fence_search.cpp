@@ -24,7 +24,8 @@ bool saysPmemcheck(const FunctionRange& f) {
 
 class Search {
  public:
-  Search(const dl_phdr_info& info, FenceSearch& result) : info_(info), table_(frameTableOf(info)), result_(result) {}
+  Search(const dl_phdr_info& info, FenceSearch& result)
+      : info_(info), table_(frameTableOf(info)), sanitizer_(sanitizerCode(info)), result_(result) {}
 
   bool run();
 
@@ -44,6 +45,8 @@ class Search {
 
   const dl_phdr_info& info_;
   const FrameTable table_;
+  // Its locks are none of the program's, and it runs where a breakpoint can't be handled.
+  const FunctionRange sanitizer_;
   FenceSearch& result_;
   MappedArray<FunctionRange> functions_;
   // How each of them goes on, as far as it was asked.
@@ -143,6 +146,7 @@ bool Search::searchSegment(uintptr_t begin, uintptr_t end) {
     if (f.begin < begin || f.end > end) continue;
     countUnproved(covered, f.begin);
     covered = f.end;
+    if (f.begin >= sanitizer_.begin && f.end <= sanitizer_.end) continue;
     if (!mayHaveFences(f) || isInstrumented(f)) continue;
     if (!sweep_.over(f)) {
       countUnproved(f.begin, f.end);

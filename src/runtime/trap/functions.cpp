@@ -1,6 +1,7 @@
 #include "runtime/trap/functions.h"
 
 #include <elf.h>
+#include <string.h>
 
 namespace blackout::rt {
 
@@ -8,6 +9,7 @@ namespace {
 
 struct Exports {
   const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
   const uint32_t* gnuHash = nullptr;
   const uint32_t* hash = nullptr;
 };
@@ -21,6 +23,7 @@ Exports exportsOf(const dl_phdr_info& info) {
       // The loader has made addresses of these, except in files that it must not write to.
       uintptr_t p = d->d_un.d_ptr < info.dlpi_addr ? info.dlpi_addr + d->d_un.d_ptr : d->d_un.d_ptr;
       if (d->d_tag == DT_SYMTAB) exports.symbols = reinterpret_cast<const ElfW(Sym)*>(p);
+      if (d->d_tag == DT_STRTAB) exports.names = reinterpret_cast<const char*>(p);
       if (d->d_tag == DT_GNU_HASH) exports.gnuHash = reinterpret_cast<const uint32_t*>(p);
       if (d->d_tag == DT_HASH) exports.hash = reinterpret_cast<const uint32_t*>(p);
     }
@@ -88,6 +91,28 @@ const FunctionRange* functionAt(MappedArray<FunctionRange>& functions, uintptr_t
       high = middle;
   }
   return low < functions.size() && functions[low].begin <= pc ? &functions[low] : nullptr;
+}
+
+FunctionRange sanitizerCode(const dl_phdr_info& info) {
+  FunctionRange all{UINTPTR_MAX, 0};
+  Exports exports = exportsOf(info);
+  uint32_t count = exports.names == nullptr ? 0 : countOf(exports);
+  for (uint32_t i = 0; i < count; ++i) {
+    const ElfW(Sym)& symbol = exports.symbols[i];
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
+    const char* name = exports.names + symbol.st_name;
+    static const char* const kPrefixes[] = {"__asan_", "__lsan_", "__tsan_", "__msan_", "__ubsan_", "__sanitizer_"};
+    // Functions that a program may define itself.
+    static const char* const kPrograms[] = {"_default_options", "_default_suppressions", "_is_turned_off", "_on_"};
+    bool theirs = false;
+    for (const char* prefix : kPrefixes) theirs = theirs || strncmp(name, prefix, strlen(prefix)) == 0;
+    for (const char* part : kPrograms) theirs = theirs && strstr(name, part) == nullptr;
+    if (!theirs) continue;
+    uintptr_t begin = info.dlpi_addr + symbol.st_value;
+    if (begin < all.begin) all.begin = begin;
+    if (begin + symbol.st_size > all.end) all.end = begin + symbol.st_size;
+  }
+  return all;
 }
 
 bool exportedPlaces(const dl_phdr_info& info, MappedArray<uintptr_t>& places) {

@@ -16,6 +16,10 @@ bool functionsOf(const dl_phdr_info& info, const FrameTable& table, MappedArray<
 // Addresses that the file exports: functions, and other places where code may be entered.
 bool exportedPlaces(const dl_phdr_info& info, MappedArray<uintptr_t>& places);
 
+// The code of a sanitizer's runtime that is linked into the file, from its first exported function to its last: the
+// linker keeps an archive's objects together. Empty if there is none.
+FunctionRange sanitizerCode(const dl_phdr_info& info);
+
 // The one that contains pc; null: none.
 const FunctionRange* functionAt(MappedArray<FunctionRange>& functions, uintptr_t pc);
 

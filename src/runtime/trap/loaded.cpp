@@ -57,10 +57,10 @@ bool begins(const char* text, const char* with) { return strncmp(text, with, str
 
 // The language's own libraries, whose locks and calls are interposed by name, and what is ours.
 bool isRuntimeName(const char* name) {
-  static const char* const kNames[] = {"libc.so",     "libc-",          "ld-linux",      "ld-2",
-                                       "libm.so",     "libdl.so",       "libpthread.so", "librt.so",
-                                       "libgcc_s.so", "libblackout.so", "libZydis",      "libZycore",
-                                       "linux-vdso",  "libasan.so",     "libtsan.so",    "libubsan.so"};
+  static const char* const kNames[] = {"libc.so",        "libc-",         "ld-linux",  "ld-2",        "libm.so",
+                                       "libdl.so",       "libpthread.so", "librt.so",  "libgcc_s.so", "libstdc++.so",
+                                       "libblackout.so", "libZydis",      "libZycore", "linux-vdso",  "libasan.so",
+                                       "libtsan.so",     "libubsan.so"};
   for (const char* n : kNames)
     if (begins(name, n)) return true;
   return false;
@@ -183,6 +183,29 @@ bool worksPlainly() {
   Need need;
   dl_iterate_phdr(lookAt, &need);
   return need.needed;
+}
+
+namespace {
+
+struct Program {
+  bool asked = false;
+  bool plain = false;
+  Extent extent;
+};
+constinit Program program;
+int lookAtProgram(dl_phdr_info* info, size_t, void*) {
+  program = {true, !isCompiled(*info), extentOf(*info)};
+  return 1;  // it is the first
+}
+
+}  // namespace
+
+bool isPlainProgram() {
+  if (!program.asked) dl_iterate_phdr(lookAtProgram, nullptr);
+  return program.plain;
+}
+bool isPlainProgram(uintptr_t begin, uintptr_t end) {
+  return isPlainProgram() && program.extent.begin >= begin && program.extent.begin < end;
 }
 
 void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesEnd) {

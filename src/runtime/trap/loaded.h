@@ -12,6 +12,9 @@ namespace blackout::rt {
 
 // Whether code that is not instrumented works on PM: the program itself, or a library that is made for it.
 bool worksPlainly();
+// Whether the program itself is not instrumented; and whether this is its file.
+bool isPlainProgram();
+bool isPlainProgram(uintptr_t begin, uintptr_t end);
 
 // Takes all that is loaded, and from then on what will be. Not in a signal handler.
 void followLoader(PatchAction action);

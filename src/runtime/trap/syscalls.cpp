@@ -212,12 +212,12 @@ void onCall(int signal, siginfo_t* info, void* context) {
     if ((addressesOf(number) >> i & 1) == 0) continue;
     h.what = argumentOf(number, i);
     Scope scope;
-    const Region* r = findRegion(reinterpret_cast<void*>(a[i]));
+    const Region* r = pageRegion(uintptr_t(a[i]));
     if (r == nullptr || r->alias == 0) continue;
     h.used = true;
     h.address = uintptr_t(a[i]);
     // How much the kernel will at most touch.
-    size_t limit = r->end - h.address;
+    size_t limit = ((r->end + 4095) & ~uintptr_t{4095}) - h.address;
     size_t wanted = h.what.use == Use::Unknown ? kUnknownSize
                     : h.what.bytes != 0        ? h.what.bytes
                                                : size_t(a[h.what.size]);

@@ -13,7 +13,9 @@ constinit decltype(&ZydisDecoderDecodeFull) decodeFull = nullptr;
 
 bool loadZydis() {
   if (decodeFull != nullptr) return true;
-  void* library = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  // Not the program's own Zydis, if it has one. AddressSanitizer refuses to load anything so.
+  int apart = dlsym(RTLD_DEFAULT, "__asan_init") == nullptr ? RTLD_DEEPBIND : 0;
+  void* library = dlopen("libZydis.so.4.0", RTLD_NOW | RTLD_LOCAL | apart);
   if (library == nullptr) return false;
   auto init = reinterpret_cast<decltype(&ZydisDecoderInit)>(dlsym(library, "ZydisDecoderInit"));
   auto full = reinterpret_cast<decltype(&ZydisDecoderDecodeFull)>(dlsym(library, "ZydisDecoderDecodeFull"));

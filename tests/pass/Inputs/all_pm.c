@@ -88,10 +88,11 @@ WORD(2, uint16_t)
 WORD(4, uint32_t)
 WORD(8, uint64_t)
 
-BLACKOUT_HOOK void __blackout_enter(void *p, size_t size, blackout_site *s) {
-  (void)p, (void)size, (void)s;
+BLACKOUT_HOOK void *__blackout_enter(void *p, size_t size, blackout_site *s) {
+  (void)size, (void)s;
   ++depth;
   GARBAGE;
+  return p;
 }
 BLACKOUT_HOOK void __blackout_leave(void *p, size_t size, blackout_site *s, int stored) {
   must(depth-- > 0, "leave without enter");

@@ -1,0 +1,95 @@
+// Protection of PM: each region has a second mapping of the same memory without protection, through which whoever is
+// followed accesses it. A recording protects all of PM against writes; what was written is in both mappings. A recovery
+// run maps its pools privately, and a private second mapping is other memory: while a page is protected its content is
+// the second mapping's, and it is copied back when the page is opened.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/contract.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+// Whether PM is protected in this process: the option "trap".
+extern bool trapping;
+// Whether code that was not compiled by Blackout is expected to work on PM: the program itself, or a library that is
+// made for it. Stacks are walked by unwind tables then; frame pointers are faster and say as much of compiled code.
+extern bool plainCode;
+
+constexpr uintptr_t kPage = 4096;
+inline uintptr_t roundUp(uintptr_t a) { return (a + kPage - 1) & ~(kPage - 1); }
+inline uintptr_t roundDown(uintptr_t a) { return a & ~(kPage - 1); }
+inline size_t pageOf(const Region& r, uintptr_t p) { return p / kPage - r.begin / kPage; }
+
+// In Region::pages, beside the number of accesses by plain code so far.
+constexpr uint16_t kPageWritten = 0x8000;  // its content is the second mapping's alone
+constexpr uint16_t kPageOpen = 0x7fff;     // ordinary memory
+constexpr uint16_t kPageHeld = 0x7ffe;     // protected for good
+
+inline uint16_t stateOf(const Region& r, size_t page) { return r.pages[page] ^ r.untouched; }
+inline void setState(const Region& r, size_t page, uint16_t state) { r.pages[page] = state ^ r.untouched; }
+
+void protect(uintptr_t begin, uintptr_t end, int protection);
+
+// Inside a Scope. Gives a region that was just mapped from fd its second mapping, and protects it. `shared`: how it was
+// mapped.
+void trapRegion(Region& region, int fd, bool shared);
+// The same for a region that the kernel moved or made larger.
+void trapAgain(Region& region);
+// Before the kernel moves or resizes these pages: it does so only with pages of one kind. Then, if it did not:
+void unguard(uintptr_t begin, uintptr_t end, int protection);
+void guardAgain(Region& region);
+// The pages of these addresses of a region go.
+void dropAlias(const Region& region, uintptr_t begin, uintptr_t end);
+
+// A recovery run maps pages of a file that it has mapped already. Private mappings would part, so such pages stay
+// protected in both, with one content. False: they are too many, the run needs files of its own.
+bool canHold(uint32_t file, uint64_t offset, size_t size);
+// Inside a Scope: adds a region that was just mapped, with its second mapping and its pages that are held.
+bool addTrapped(Region region, int fd, bool shared);
+
+// The fork server: system calls where the recording mapped PM are followed, once for all runs.
+void followRecorded();
+
+// A recovery run, before it takes files of its own: every page is what its second mapping says, and unprotected.
+void openAllPages();
+
+// The region whose pages hold p: what lies beside registered memory, on the same page, is protected with it.
+Region* pageRegion(uintptr_t p);
+// Where the byte is to be read and written by whoever must not fault. Inside a Scope.
+inline uintptr_t reach(const Region& r, uintptr_t p) {
+  return r.alias != 0 && (r.pages == nullptr || stateOf(r, pageOf(r, p)) != kPageOpen) ? p + uintptr_t(r.alias) : p;
+}
+// A recovery run has seen something more on this page: if that was the last of it, it is ordinary memory from here on.
+void openIfSeen(Region& r, uintptr_t p);
+// Plain code accessed this page. So it is if too much happens on it: all of it is observed then.
+void pageAccessed(uintptr_t p, blackout_site* site);
+void observeWholePage(Region& r, uintptr_t p, blackout_site* site);
+// Where instrumented code accesses [p, p + size) without a fault: p itself where that isn't protected, or is in two
+// pages. `fresh`: something there was not seen before. Inside a Scope, as the access is.
+inline uintptr_t placeIn(Region* r, uintptr_t p, size_t size, bool writes, bool fresh) {
+  if (r == nullptr || r->alias == 0) return p;
+  if (r->pages == nullptr) return p + size <= roundUp(r->end) ? p + uintptr_t(r->alias) : p;
+  if (plainCode && fresh) openIfSeen(*r, p);
+  uint16_t state = stateOf(*r, pageOf(*r, p));
+  if (state == kPageOpen || p % kPage + size > kPage) return p;
+  if (writes && (state & kPageWritten) == 0) setState(*r, pageOf(*r, p), state | kPageWritten);
+  return p + uintptr_t(r->alias);
+}
+inline uintptr_t placeOf(uintptr_t p, size_t size, bool writes, bool fresh) {
+  return trapping ? placeIn(pageRegion(p), p, size, writes, fresh) : p;
+}
+// Copies bytes of PM, or of any memory, that may be protected. Inside a Scope, or with one thread.
+void readThrough(void* to, uintptr_t from, size_t size);
+void writeThrough(uintptr_t to, const void* from, size_t size);
+// The same as memmove() and memset().
+void moveThrough(void* to, const void* from, size_t size);
+void fillThrough(void* to, int c, size_t size);
+// How many bytes from p on, at most size, lie in memory that is reached in one way.
+size_t alikeBytes(uintptr_t p, size_t size);
+// The recovery run writes here: the content of protected pages is the second mapping's.
+void notePageWrites(uintptr_t p, size_t size);
+
+}  // namespace blackout::rt
