@@ -19,6 +19,7 @@
 #include "runtime/access.h"
 #include "runtime/options.h"
 #include "runtime/overlay.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -55,6 +56,14 @@ bool openFor(int fd, int mode) {
 ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
   if (n <= 0 || at < 0) return n;
   uint32_t file = fileOfDescriptor(fd);
+  if (isAside(file)) {
+    // Once more, from a file that has it.
+    ownPools();
+    ssize_t again = syscall(SYS_pread64, fd, buffer, size_t(n), at);
+    file = fileOfDescriptor(fd);
+    if (again <= 0) return again;
+    n = again;
+  }
   observeFile(file, uint64_t(at), uint64_t(n));
   if (ownsPools()) return n;
   auto begin = uint64_t(at);
@@ -399,12 +408,10 @@ static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* fra
   int saved = errno;
   for (ssize_t done = 0; done < n;) {
     size_t want = size_t(n - done) < sizeof page ? size_t(n - done) : sizeof page;
-    // The descriptor may be write-only, so through /proc.
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    int readable = int(syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC));
+    // The descriptor may be write-only.
+    uint32_t file = fileOfDescriptor(fd);
+    int readable = file == 0 ? -1 : keptDescriptor(file, fd);
     long got = readable < 0 ? -1 : syscall(SYS_pread64, readable, page, want, off_t(offset) + done);
-    if (readable >= 0) syscall(SYS_close, readable);
     if (got <= 0) break;
     wroteFile(fd, offset + uint64_t(done), page, size_t(got), where);
     done += got;

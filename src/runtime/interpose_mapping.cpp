@@ -57,6 +57,8 @@ int accessMode(int fd) {
 
 void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  if (recovering() && fixed && isAside(reinterpret_cast<uintptr_t>(at), reinterpret_cast<uintptr_t>(at) + pages(size)))
+    ownPools();
   bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
   bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && accessMode(fd) != O_RDONLY;
   // What a recovery run reads matters, whatever way it maps it.
@@ -96,6 +98,7 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
   // same memory.
   if (recovering() && traced && plainCode) ownPools();
+  if (recovering() && isAside(file)) ownPools();
   bool readOnly = recovering() && shared && accessMode(fd) == O_RDONLY;
   if (recovering() && !ownsPools()) {
     bool second = mapsFile(file, uint64_t(offset), size);
@@ -186,8 +189,11 @@ BLACKOUT_EXPORT void* mmap64(void* at, size_t size, int prot, int flags, int fd,
 BLACKOUT_EXPORT int munmap(void* at, size_t size) {
   if (!mayBePm(at, size)) return int(syscall(SYS_munmap, at, size));
   Scope scope;
-  long r = syscall(SYS_munmap, at, size);
   auto begin = reinterpret_cast<uintptr_t>(at);
+  bool valid = begin % kPage == 0 && size != 0;
+  if (valid && !scope.nested && recovering() && putAside(begin, begin + pages(size))) return 0;
+  if (valid && recovering() && isAside(begin, begin + pages(size))) ownPools();
+  long r = syscall(SYS_munmap, at, size);
   if (r == 0 && !scope.nested) removeRegions(begin, begin + pages(size));
   return int(r);
 }
@@ -200,6 +206,9 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   auto plain = [&](int f, void* target) {
     return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
   };
+  if (recovering() && to != nullptr &&
+      isAside(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(to) + pages(newSize)))
+    ownPools();
   if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) {
     void* r = plain(flags, to);
     // Ordinary memory now lies where PM was.

@@ -196,6 +196,7 @@ static int control(int fd, int command, unsigned long argument) {
     return done;
   auto* real = BLACKOUT_REAL(fcntl);
   int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
+  if (r == 0 && sets) noteLock(fd);
   if (r >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copyDescriptor(fd, r);
   return r;
 }

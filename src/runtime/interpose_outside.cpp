@@ -99,7 +99,9 @@ BLACKOUT_EXPORT int lockf(int fd, int command, off_t size) {
   int done;
   if (lockPoolPart(fd, command, size, done)) return done;
   ownDescriptor(fd);
-  return BLACKOUT_REAL(lockf)(fd, command, size);
+  int r = BLACKOUT_REAL(lockf)(fd, command, size);
+  if (r == 0) noteLock(fd);
+  return r;
 }
 BLACKOUT_EXPORT int lockf64(int fd, int command, off_t size) { return lockf(fd, command, size); }
 BLACKOUT_EXPORT int fchmod(int fd, mode_t mode) noexcept {

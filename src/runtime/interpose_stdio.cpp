@@ -11,6 +11,7 @@
 
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -81,12 +82,9 @@ void recordStream(Stream& s) {
   struct stat st;
   if (number == 0 || syscall(SYS_fstat, fd, &st) != 0) return;
   setFileSize(number, uint64_t(st.st_size));
-  char link[64];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  int readable = int(syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC));
+  int readable = keptDescriptor(number, fd);
   if (readable < 0) return;
   recordWholeFile(number, readable, whereOf(librarySite("fwrite"), Stack{0, 0, {}}), !s.fresh);
-  syscall(SYS_close, readable);
 }
 
 // The program ends without closing: libc would write the rest after our last chance.

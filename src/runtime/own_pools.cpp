@@ -33,6 +33,11 @@ char ownShadow[PATH_MAX];
 int flagsOf[kMaxDescriptors];
 int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are made
 
+// Private mappings that the program has unmapped: what it stored is still there.
+constexpr int kMaxAside = 256;
+Region aside[kMaxAside];
+int asideCount = 0;
+
 [[noreturn]] void broken(const char* what) {
   char text[256];
   snprintf(text, sizeof text, "its pools can't be copied: %s: %s", what, strerror(errno));
@@ -121,6 +126,56 @@ void saveTable() {
 
 }  // namespace
 
+bool isAside(uint32_t file) {
+  for (int i = 0; i < asideCount; ++i)
+    if (aside[i].file == file) return true;
+  return false;
+}
+bool isAside(uintptr_t begin, uintptr_t end) {
+  for (int i = 0; i < asideCount; ++i)
+    if (aside[i].begin < end && begin < aside[i].end) return true;
+  return false;
+}
+
+bool putAside(uintptr_t begin, uintptr_t end) {
+  bool stored = (worker->used & BLACKOUT_USED_STORED) != 0 || !trapping;
+  if (ownsPools() || !stored) return false;
+  int pieces = 0;
+  bool odd = false;  // registered memory may begin anywhere
+  forEachRegion(begin, end, [&](const Region& r, uintptr_t, uintptr_t) {
+    pieces += r.copied ? 0 : 1;
+    odd |= r.begin % kPage != 0;
+  });
+  if (pieces == 0 || odd) return false;
+  if (asideCount + pieces > kMaxAside) {
+    ownPools();
+    return false;
+  }
+  forEachRegion(begin, end, [&](const Region& r, uintptr_t from, uintptr_t to) {
+    if (r.copied) return;
+    // The content of protected pages is the second mapping's.
+    syscall(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE);
+    for (uintptr_t p = from; p < to && r.pages != nullptr; p += kPage) {
+      uint16_t state = stateOf(r, pageOf(r, p));
+      if (state != kPageOpen && (state & kPageWritten) != 0)
+        memcpy(reinterpret_cast<void*>(p), reinterpret_cast<void*>(p + uintptr_t(r.alias)), kPage);
+    }
+    syscall(SYS_mprotect, from, to - from, PROT_NONE);
+    aside[asideCount++] = Region{from, to, r.file, r.offset + (from - r.begin)};
+  });
+  removeRegions(begin, end);
+  for (uintptr_t at = begin; at < end;) {
+    const Region* next = nullptr;
+    for (int i = 0; i < asideCount; ++i)
+      if (aside[i].end > at && aside[i].begin < end && (next == nullptr || aside[i].begin < next->begin))
+        next = &aside[i];
+    uintptr_t to = next == nullptr ? end : next->begin;
+    if (to > at) syscall(SYS_munmap, at, to - at);
+    at = next == nullptr ? end : next->end;
+  }
+  return true;
+}
+
 bool ownsPools() { return owned; }
 void joinOwnPools() { owned = true; }
 
@@ -163,6 +218,14 @@ void ownPools() {
   openAllPages();
   if (nftw(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
   options.shadow = ownShadow;
+  // In the order in which it was unmapped: a page that was mapped again has the newer content.
+  for (int i = 0; i < asideCount; ++i) {
+    const Region& r = aside[i];
+    syscall(SYS_mprotect, r.begin, r.end - r.begin, PROT_READ);
+    if (copies[r.file] != 0) foldDirtyPages(r, copies[r.file]);
+    syscall(SYS_munmap, r.begin, r.end - r.begin);
+  }
+  asideCount = 0;
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     int copy = copies[r.file];

@@ -21,6 +21,7 @@ namespace {
 // Descriptors of ours are out of the program's way.
 constexpr int kFirstOfOurs = 690;
 int kept[BLACKOUT_MAX_FILES];  // + 1
+bool lockedOnce = false;       // by this process: it may hold record locks
 
 // A lock that the run holds while its files change below it.
 struct Held {
@@ -85,12 +86,17 @@ int keptDescriptor(uint32_t file, int fd) {
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   int made = int(syscall(SYS_openat, AT_FDCWD, link, O_RDWR | O_CLOEXEC));
   if (made < 0) return -1;
-  int high = int(syscall(SYS_fcntl, made, F_DUPFD_CLOEXEC, kFirstOfOurs));
+  // To close the first would take the locks away.
+  int high = lockedOnce ? -1 : int(syscall(SYS_fcntl, made, F_DUPFD_CLOEXEC, kFirstOfOurs));
   int error = errno;
   if (high >= 0) syscall(SYS_close, made);
   errno = error;
   ours = (high >= 0 ? high : made) + 1;
   return ours - 1;
+}
+
+void noteLock(int fd) {
+  if (isPoolDescriptor(fd)) lockedOnce = true;
 }
 
 bool lockPool(int fd, int command, struct flock* lock, int& result) {
@@ -120,6 +126,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
   }
   if (ours < 0) endRun(BLACKOUT_ENDED_BROKEN, "its pool can't be opened for a lock", nullptr);
   result = int(syscall(SYS_fcntl, ours, command, &asked));
+  if (sets && result == 0) lockedOnce = true;
   if (!sets && result == 0) {
     if (asked.l_type == F_UNLCK)
       lock->l_type = F_UNLCK;

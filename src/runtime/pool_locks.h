@@ -17,6 +17,9 @@ bool lockPool(int fd, int command, struct flock* lock, int& result);
 // lockf(), the same.
 bool lockPoolPart(int fd, int command, off_t size, int& result);
 
+// The kernel has given a record lock on this descriptor.
+void noteLock(int fd);
+
 // When a recovery run takes files of its own, its locks go with it: what these descriptors hold, before they change,
 // and afterwards.
 void rememberLocks(const int* fds, const uint32_t* files, int count);

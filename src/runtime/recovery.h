@@ -70,6 +70,13 @@ void joinOwnPools();
 // What the program asked for when it opened a pool that is really open for reading only.
 void notePoolFlags(int fd, int flags);
 int poolFlags(int fd);
+// Inside a Scope. A run without files of its own unmaps these addresses; what it stored there would go with its private
+// mapping. So it is put aside, out of the program's reach, until the run asks for the file again, which most never do.
+// The rest of the addresses is unmapped. False: there is nothing to keep.
+bool putAside(uintptr_t begin, uintptr_t end);
+// Whether something is put aside: of the file, or at these addresses.
+bool isAside(uint32_t file);
+bool isAside(uintptr_t begin, uintptr_t end);
 // Whether a recovery run has this descriptor of a pool.
 bool readsPool(int fd);
 // Where the recording mapped these bytes; 0: it didn't.

@@ -74,6 +74,28 @@ static int both(const char* path) {
   NEED(r->apart[0] == 7);
   return broken(r);
 }
+// What it stored is in the file, not only in its mapping.
+static int mapped_again(const char* path) {
+  int fd = open(path, O_RDWR);
+  struct pool* p = mmap(0, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  NEED(p != MAP_FAILED && p->apart[1] == 0);
+  p->apart[1] = 7;
+  NEED(munmap(p, kSize) == 0);
+  p = mmap(0, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  NEED(p != MAP_FAILED && p->apart[1] == 7);
+  return broken(p);
+}
+static int read_again(const char* path) {
+  int fd = open(path, O_RDWR);
+  struct pool* p = mmap(0, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  NEED(p != MAP_FAILED);
+  p->apart[1] = 7;
+  NEED(munmap(p, kSize) == 0 && munmap(p, kSize) == 0);
+  NEED(mmap(p, kSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p && p->apart[1] == 0);
+  struct pool q;
+  NEED(pread(fd, &q, sizeof q, 0) == sizeof q && q.apart[1] == 7);
+  return broken(&q);
+}
 static int huge(const char* path) { return mapped(open(path, O_RDWR), PROT_READ, MAP_SHARED, (size_t)1 << 38); }
 static int huge_private(const char* path) {
   return mapped(open(path, O_RDONLY), PROT_READ, MAP_PRIVATE | MAP_NORESERVE, (size_t)1 << 38);
@@ -292,6 +314,8 @@ static const struct {
     {"read-only-private", read_only_private},
     {"private-written", private_written},
     {"both", both},
+    {"mapped-again", mapped_again},
+    {"read-again", read_again},
     {"huge", huge},
     {"huge-private", huge_private},
     {"refused", refused},
