@@ -21,14 +21,16 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 5u
+#define BLACKOUT_RECOVERY_VERSION 6u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
 typedef struct blackout_plan_file {
   uint64_t slots; /* uint32_t per line of the file: 0 or the watched line's number + 1; offset, 0: none */
   uint64_t lines; /* how many */
+  uint64_t marks; /* uint8_t per BLACKOUT_PLAN_STRETCH lines: 0 if none of them is watched; offset */
 } blackout_plan_file;
+#define BLACKOUT_PLAN_STRETCH 1024u /* lines: a page of slots */
 
 typedef struct blackout_plan_mapping { /* where the recording had it */
   uint32_t file;

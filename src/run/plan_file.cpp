@@ -84,6 +84,7 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
   for (std::size_t f = 1; f < largest.size(); ++f) {
     files[f].lines = (largest[f] + BLACKOUT_LINE - 1) / BLACKOUT_LINE;
     files[f].slots = take(files[f].lines * sizeof(std::uint32_t));
+    files[f].marks = take(files[f].lines / BLACKOUT_PLAN_STRETCH + 1);
   }
   std::string results = resultsOf(index.operations(), end);
   plan.results = take(results.size());
@@ -125,7 +126,9 @@ Result<void> PlanFile::refresh(const TrackedBytes& tracked) {
     if (fileOf(at) >= plan.file_count) continue;
     const blackout_plan_file& f = files[fileOf(at)];
     std::uint64_t line = offsetOf(at) / BLACKOUT_LINE;
-    if (line < f.lines) reinterpret_cast<std::uint32_t*>(base_ + f.slots)[line] = w + 1;
+    if (line >= f.lines) continue;
+    reinterpret_cast<std::uint32_t*>(base_ + f.slots)[line] = w + 1;
+    base_[f.marks + line / BLACKOUT_PLAN_STRETCH] = std::byte{1};
   }
   plan.watched = tracked.count();
   return {};

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -124,6 +126,47 @@ PrivateFolder::~PrivateFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
+namespace {
+
+// As the runtime matches them.
+bool matches(const std::vector<PoolPattern>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const PoolPattern& p) {
+    if (p.glob) return fnmatch(p.text.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+    return p.text.back() == '/' ? path.starts_with(p.text) : path == p.text;
+  });
+}
+
+// Where a link leads to whose target isn't there yet; the path itself if it is none.
+fs::path followLinks(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < 40 && fs::is_symlink(path, error); ++links)
+    path = (path.parent_path() / fs::read_symlink(path, error)).lexically_normal();
+  fs::path folder = fs::canonical(path.parent_path(), error);
+  return error ? path : folder / path.filename();
+}
+
+// Every regular file that a pattern matches now, under the name by which it was found.
+std::vector<std::string> matchedFiles(const PoolPattern& pattern) {
+  std::vector<std::string> files;
+  std::error_code error;
+  if (pattern.glob) {
+    glob_t found{};
+    if (glob(pattern.text.c_str(), 0, nullptr, &found) == 0)
+      for (std::size_t i = 0; i < found.gl_pathc; ++i)
+        if (fs::is_regular_file(found.gl_pathv[i], error)) files.emplace_back(found.gl_pathv[i]);
+    globfree(&found);
+  } else if (pattern.text.back() == '/') {
+    for (auto it = fs::recursive_directory_iterator(pattern.text, fs::directory_options::skip_permission_denied, error);
+         it != fs::recursive_directory_iterator(); it.increment(error))
+      if (it->is_regular_file(error)) files.push_back(it->path().string());
+  } else if (fs::is_regular_file(pattern.text, error)) {
+    files.push_back(pattern.text);
+  }
+  return files;
+}
+
+}  // namespace
+
 Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string>& pm) {
   std::set<PoolPattern> patterns;
   for (const std::string& p : pm) {
@@ -141,6 +184,9 @@ Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string
       } else if (fs::is_regular_file(real, error)) {
         patterns.insert({plain.string(), false});
         patterns.insert({real.string(), false});
+      } else if (real.empty() && fs::is_symlink(plain, error) && fs::is_directory(followLinks(plain).parent_path())) {
+        patterns.insert({plain.string(), false});
+        patterns.insert({followLinks(plain).string(), false});
       } else {
         return fail(fmt::format("--pm {}: not a file or folder; devices can't be recorded, use a file", p));
       }
@@ -167,6 +213,16 @@ Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string
     patterns.insert({escaped(folder) + plain.filename().string(), glob});
     patterns.insert({escaped(fs::canonical(folder, error)) + plain.filename().string(), glob});
   }
+  // What is matched through a link is the same pool under its own name.
+  std::set<PoolPattern> linked;
+  std::vector<PoolPattern> all(patterns.begin(), patterns.end());
+  for (const PoolPattern& p : all)
+    for (const std::string& file : matchedFiles(p)) {
+      std::error_code error;
+      fs::path real = fs::canonical(file, error);
+      if (!error && !matches(all, real.string())) linked.insert({real.string(), false});
+    }
+  patterns.merge(linked);
   if (patterns.size() > 32) return fail("--pm: more than 32 patterns; use a folder or a glob");
   return std::vector<PoolPattern>(patterns.begin(), patterns.end());
 }
@@ -174,28 +230,22 @@ Result<std::vector<PoolPattern>> canonicalPatterns(const std::vector<std::string
 Result<void> copyPools(const std::vector<PoolPattern>& patterns, const fs::path& shadow, TraceWriter& trace) {
   std::set<std::string> files;
   std::error_code error;
-  for (const auto& [pattern, isAGlob] : patterns) {
-    if (isAGlob) {
-      glob_t found{};
-      if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
-        for (std::size_t i = 0; i < found.gl_pathc; ++i)
-          if (fs::is_regular_file(found.gl_pathv[i], error)) files.insert(found.gl_pathv[i]);
-      globfree(&found);
+  for (const PoolPattern& p : patterns) {
+    for (const std::string& file : matchedFiles(p)) {
+      fs::path real = fs::canonical(file, error);
+      files.insert(!error && matches(patterns, real.string()) ? real.string() : file);
+    }
+    if (p.glob) {
       // A pool that is made there needs its folder.
-      fs::path parent = fs::path(pattern).parent_path();
+      fs::path parent = fs::path(p.text).parent_path();
       if (!isGlob(parent.string())) fs::create_directories(shadow / parent.relative_path(), error);
-    } else if (pattern.back() == '/') {
-      fs::create_directories(shadow / fs::path(pattern).relative_path(), error);
-      for (auto it = fs::recursive_directory_iterator(pattern, fs::directory_options::skip_permission_denied, error);
-           it != fs::recursive_directory_iterator(); it.increment(error)) {
-        if (it->is_directory(error))
-          fs::create_directories(shadow / it->path().relative_path(), error);
-        else if (it->is_regular_file(error))
-          files.insert(it->path().string());
-      }
+    } else if (p.text.back() == '/') {
+      fs::create_directories(shadow / fs::path(p.text).relative_path(), error);
+      for (auto it = fs::recursive_directory_iterator(p.text, fs::directory_options::skip_permission_denied, error);
+           it != fs::recursive_directory_iterator(); it.increment(error))
+        if (it->is_directory(error)) fs::create_directories(shadow / it->path().relative_path(), error);
     } else {
-      fs::create_directories(shadow / fs::path(pattern).parent_path().relative_path(), error);
-      if (fs::is_regular_file(pattern, error)) files.insert(pattern);
+      fs::create_directories(shadow / fs::path(p.text).parent_path().relative_path(), error);
     }
   }
   // Two names of one file must stay one file.

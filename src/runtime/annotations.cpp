@@ -26,7 +26,6 @@ using namespace blackout::rt;
 
 namespace {
 
-
 bool registered[BLACKOUT_MAX_FILES];  // by file number: memory that the program registered
 
 void mark(uint8_t kind, const char* function, const void* p, size_t size, const void* frame) {

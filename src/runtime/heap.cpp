@@ -93,7 +93,7 @@ size_t classOf(size_t block) {
 uint32_t hereOf(const char* function, const void* frame) {
   if (quiet() || isVolatile) return 0;
   Stack stack;
-  walkStack(stack, frame);
+  walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
 }
 

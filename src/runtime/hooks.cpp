@@ -25,6 +25,7 @@ uint32_t hereOf(blackout_site* site, const void* frame) {
 
 // A piece inside one aligned 8-byte unit; past the end of the file it is lost to the program.
 inline void recordPiece(uint8_t kind, const Region& r, uintptr_t p, uint64_t value, uint8_t len, uint32_t where) {
+  if (__builtin_expect(r.copied, 0)) return;
   uint64_t addr = pmAddressOf(r, p);
   uint64_t offset = addr & (BLACKOUT_MAX_FILE_SIZE - 1);
   if (__builtin_expect(offset + (len & BLACKOUT_LEN_MASK) > header->files[r.file].size, 0)) {
@@ -48,7 +49,7 @@ void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, ui
     // Two halves that persist together, unless one of them is outside the file.
     const Region* r = findRegion(p);
     uint64_t addr = r == nullptr ? 0 : pmAddressOf(*r, a);
-    if (r != nullptr && !r->copyOnWrite && (a & 15) == 0 &&
+    if (r != nullptr && !r->copied && (a & 15) == 0 &&
         (addr & (BLACKOUT_MAX_FILE_SIZE - 1)) + 16 <= header->files[r->file].size) {
       uint64_t values[2];
       memcpy(values, bytes, sizeof values);
@@ -61,7 +62,7 @@ void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, ui
     const Region* r = findRegion(reinterpret_cast<void*>(a));
     size_t len = 8 - (a & 7);
     if (len > size) len = size;
-    if (r != nullptr && !r->copyOnWrite) {
+    if (r != nullptr) {
       uint64_t value = 0;
       memcpy(&value, from, len);
       uint8_t flags = size == len ? 0 : BLACKOUT_WIDE;
@@ -150,7 +151,7 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
   } else if (const Region* r = findRegion(p)) {
     uint32_t where = whereOf(site, stack);
     auto a = reinterpret_cast<uintptr_t>(p);
-    if (__builtin_expect((a & 7) + sizeof(T) <= 8 && !r->copyOnWrite, 1)) {
+    if (__builtin_expect((a & 7) + sizeof(T) <= 8, 1)) {
       recordPiece(BLACKOUT_EV_Store, *r, a, uint64_t(v), sizeof(T), where);
       self.active = true;
     } else {

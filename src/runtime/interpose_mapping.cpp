@@ -12,12 +12,14 @@
 
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/trap.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -37,15 +39,26 @@ bool mapsFile(uint32_t file, uint64_t offset, size_t size) {
   return false;
 }
 
-bool writable(int fd) {
+// The same bytes lie in two places, with one content.
+bool canHoldAll(uint32_t file, uint64_t offset, size_t size) {
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    if (r.copied && r.file == file && r.offset < offset + size && offset < r.offset + (r.end - r.begin)) return false;
+  }
+  return canHold(file, offset, size);
+}
+
+// What the program opened it for.
+int accessMode(int fd) {
+  if (recovering() && !ownsPools()) return poolFlags(fd) & O_ACCMODE;
   long flags = syscall(SYS_fcntl, fd, F_GETFL);
-  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+  return flags < 0 ? O_RDONLY : int(flags & O_ACCMODE);
 }
 
 void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
   bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
-  bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && writable(fd);
+  bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && accessMode(fd) != O_RDONLY;
   // What a recovery run reads matters, whatever way it maps it.
   if (recovering()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
   auto begin = reinterpret_cast<uintptr_t>(at);
@@ -69,6 +82,11 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
     errno = EOPNOTSUPP;
     return MAP_FAILED;
   }
+  if (recovering() &&
+      (accessMode(fd) == O_WRONLY || (shared && (prot & PROT_WRITE) != 0 && accessMode(fd) == O_RDONLY))) {
+    errno = EACCES;
+    return MAP_FAILED;
+  }
   noteModules();
   Scope scope;
   if (scope.nested) return plainMap(at, size, prot, flags, fd, offset);
@@ -78,13 +96,17 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
   // same memory.
   if (recovering() && traced && plainCode) ownPools();
+  bool readOnly = recovering() && shared && accessMode(fd) == O_RDONLY;
   if (recovering() && !ownsPools()) {
-    // What the run has stored to the file so far shows in a private mapping, and in a second one.
-    if (mapsFile(file, uint64_t(offset), size) && !(shared && canHold(file, uint64_t(offset), pages(size))))
+    bool second = mapsFile(file, uint64_t(offset), size);
+    if (shared ? second && !canHoldAll(file, uint64_t(offset), pages(size)) : second || (prot & PROT_WRITE) != 0)
       ownPools();
     else
       flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
   }
+  if (recovering() && (flags & MAP_TYPE) == MAP_PRIVATE) flags |= MAP_NORESERVE;
+  // What the program may only read is protected and opened again all the same.
+  if (readOnly && ownsPools() && (fd = keptDescriptor(file, fd)) < 0) return MAP_FAILED;
   if (recovering() && at == nullptr) {
     if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
       r = plainMap(reinterpret_cast<void*>(recorded), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
@@ -105,9 +127,17 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   begin = reinterpret_cast<uintptr_t>(r);
   Region region{begin, begin + pages(size), file, uint64_t(offset)};
   region.protection = prot;
-  region.copyOnWrite = !shared;
+  region.copied = recovering() && !shared;
+  region.readOnly = readOnly;
   removeRegions(region.begin, region.end);
-  if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  bool added;
+  if (region.copied) {
+    trapRegion(region, fd, false);
+    added = addRegion(region);
+  } else {
+    added = addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE);
+  }
+  if (!added) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
 }
 
@@ -141,7 +171,13 @@ int syncFile(int fd, int (*real)(int)) {
 
 BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   if (!recording()) return plainMap(at, size, prot, flags, fd, offset);
-  return map(at, size, prot, flags, fd, offset);
+  void* r = map(at, size, prot, flags, fd, offset);
+  if (r == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd)) {
+    // Without Blackout there may be room: what the program does now says nothing of it.
+    unfollowed("it can't map a pool here: no memory or address space is left for it");
+    errno = ENOMEM;
+  }
+  return r;
 }
 BLACKOUT_EXPORT void* mmap64(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   return mmap(at, size, prot, flags, fd, offset);
@@ -207,11 +243,24 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
 // The program's own protection of trapped PM is kept beside ours: a fault that it would have had is its own.
 BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
   auto plain = [&] { return int(syscall(SYS_mprotect, at, size, protection)); };
-  if (!trapping || !mayBePm(at, size)) return plain();
+  if ((!trapping && !recovering()) || !mayBePm(at, size)) return plain();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   uintptr_t end = begin + pages(size);
   if (scope.nested || !overlapsRegion(begin, end)) return plain();
+  if (recovering() && (protection & PROT_WRITE) != 0) {
+    bool refused = false, copied = false;
+    forEachRegion(begin, end, [&](const Region& r, uintptr_t, uintptr_t) {
+      refused |= r.readOnly;
+      copied |= r.copied;
+    });
+    if (refused) {
+      errno = EACCES;
+      return -1;
+    }
+    if (copied) ownPools();
+  }
+  if (!trapping) return plain();
   if (begin % kPage != 0 || (protection & ~(PROT_READ | PROT_WRITE | PROT_EXEC)) != 0) {
     errno = EINVAL;
     return -1;

@@ -1,5 +1,6 @@
 // Further calls that make, lock or change files which are no pools, by name or by descriptor: in a recovery run on
-// the run's own (overlay.h). The common ones, which pools share, are in interpose_files.cpp and interpose_stdio.cpp.
+// the run's own (overlay.h). The common ones, which pools share, are in
+// interpose_{open,io,names}.cpp and interpose_stdio.cpp.
 
 #undef _FORTIFY_SOURCE
 #include <errno.h>
@@ -27,12 +28,15 @@
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 
 using namespace blackout::rt;
+
+static long address(const void* p) { return reinterpret_cast<long>(p); }
 
 namespace {
 
@@ -64,15 +68,15 @@ bool sharedPath(const char* kind, const char* name, char* out) {
 
 BLACKOUT_EXPORT int symlinkat(const char* target, int dirfd, const char* path) noexcept {
   Chosen c(dirfd, path, Use::MakeName);
-  return int(syscall(SYS_symlinkat, target, c.fd, c.path));
+  return int(callForProgram(SYS_symlinkat, address(target), long(c.fd), address(c.path)));
 }
 BLACKOUT_EXPORT ssize_t readlinkat(int dirfd, const char* path, char* out, size_t size) noexcept {
   Chosen c(dirfd, path, Use::LookLink);
-  return syscall(SYS_readlinkat, c.fd, c.path, out, size);
+  return callForProgram(SYS_readlinkat, long(c.fd), address(c.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int mknodat(int dirfd, const char* path, mode_t mode, dev_t device) noexcept {
   Chosen c(dirfd, path, Use::MakeName);
-  return int(syscall(SYS_mknodat, c.fd, c.path, mode, device));
+  return int(callForProgram(SYS_mknodat, long(c.fd), address(c.path), long(mode), long(device)));
 }
 BLACKOUT_EXPORT int mknod(const char* path, mode_t mode, dev_t device) noexcept {
   return mknodat(AT_FDCWD, path, mode, device);
@@ -83,7 +87,7 @@ BLACKOUT_EXPORT int mkfifoat(int dirfd, const char* path, mode_t mode) noexcept 
 BLACKOUT_EXPORT int mkfifo(const char* path, mode_t mode) noexcept { return mkfifoat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchownat(int dirfd, const char* path, uid_t user, gid_t group, int flags) noexcept {
   Chosen c(dirfd, path, Use::Change);
-  return int(syscall(SYS_fchownat, c.fd, c.path, user, group, flags));
+  return int(callForProgram(SYS_fchownat, long(c.fd), address(c.path), long(user), long(group), long(flags)));
 }
 
 // Through a descriptor.
@@ -92,6 +96,8 @@ BLACKOUT_EXPORT int flock(int fd, int operation) noexcept {
   return int(syscall(SYS_flock, fd, operation));
 }
 BLACKOUT_EXPORT int lockf(int fd, int command, off_t size) {
+  int done;
+  if (lockPoolPart(fd, command, size, done)) return done;
   ownDescriptor(fd);
   return BLACKOUT_REAL(lockf)(fd, command, size);
 }
@@ -106,7 +112,7 @@ BLACKOUT_EXPORT int fchown(int fd, uid_t user, gid_t group) noexcept {
 }
 BLACKOUT_EXPORT int futimens(int fd, const struct timespec times[2]) noexcept {
   ownDescriptor(fd);
-  return int(syscall(SYS_utimensat, fd, nullptr, times, 0));
+  return int(callForProgram(SYS_utimensat, long(fd), 0, address(times), long(0)));
 }
 BLACKOUT_EXPORT int futimes(int fd, const struct timeval times[2]) noexcept {
   ownDescriptor(fd);

@@ -33,24 +33,26 @@ Stream* find(FILE* file) {
   return nullptr;
 }
 
+// A recovery run reads or writes a pool from inside libc, where nothing is seen. It does so on a file of its own, which
+// has what it stored; of what it may read all counts as observed.
+void observeInside(uint32_t number, const char* mode) {
+  bool reads = mode[0] == 'r' || (mode[0] == 'a' && strchr(mode, '+') != nullptr);
+  if (number != 0 && reads) observeFile(number, 0, header->files[number].size);
+}
+void useInside(const char* path, const char* mode, char* copy, char* canonical) {
+  observePath(canonical);
+  ownPools();
+  redirect(AT_FDCWD, path, copy, canonical);
+  observeInside(fileOfPath(copy), mode);
+}
+
 FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, const char*)) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     if (int random = openRandom(path, O_RDONLY); random >= 0) return BLACKOUT_REAL(fdopen)(random, mode);
     return open(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
   }
-  if (recovering()) {
-    observePath(canonical);
-    if (mode[0] != 'r' || strchr(mode, '+') != nullptr) {
-      ownPools();
-      redirect(AT_FDCWD, path, copy, canonical);
-    } else {
-      // Read from inside libc, where nothing is seen: all of it, then.
-      struct stat st;
-      uint32_t number = fileOfPath(copy);
-      if (number != 0 && stat(path, &st) == 0) observeFile(number, 0, uint64_t(st.st_size));
-    }
-  }
+  if (recovering()) useInside(path, mode, copy, canonical);
   struct stat before;
   bool existed = stat(path, &before) == 0;
   FILE* file = open(copy, mode);
@@ -103,6 +105,10 @@ BLACKOUT_EXPORT FILE* fopen(const char* path, const char* mode) { return opened(
 BLACKOUT_EXPORT FILE* fopen64(const char* path, const char* mode) { return opened(path, mode, BLACKOUT_REAL(fopen64)); }
 
 BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
+  if (readsPool(fd)) {
+    ownPools();
+    observeInside(fileOfDescriptor(fd), mode);
+  }
   FILE* file = BLACKOUT_REAL(fdopen)(fd, mode);
   if (file != nullptr && isPoolDescriptor(fd) && (mode[0] != 'r' || strchr(mode, '+') != nullptr)) {
     if (Stream* s = find(nullptr))
@@ -115,9 +121,10 @@ BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
 
 // The stream's old file is left, and the new one may be a pool.
 BLACKOUT_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
-  char copy[PATH_MAX];
-  if (path == nullptr || !redirect(AT_FDCWD, path, copy))
+  char copy[PATH_MAX], canonical[PATH_MAX];
+  if (path == nullptr || !redirect(AT_FDCWD, path, copy, canonical))
     return BLACKOUT_REAL(freopen)(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
+  if (recovering()) useInside(path, mode, copy, canonical);
   FILE* made = BLACKOUT_REAL(freopen)(copy, mode, file);
   if (made != nullptr) {
     notePoolDescriptor(fileno(made));

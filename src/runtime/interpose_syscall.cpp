@@ -1,6 +1,6 @@
-// syscall(): programs older than libc's functions ask the kernel by number for what a recovery run pins. The runtime
-// itself means the kernel's own answer: its calls are linked to __wrap_syscall (-Wl,--wrap=syscall). Both are
-// declared with all six arguments, which is the same to a caller.
+// syscall(): programs older than libc's functions ask the kernel by number for what a recovery run pins, or for files.
+// The runtime itself means the kernel's own answer: its calls are linked to __wrap_syscall (-Wl,--wrap=syscall). Both
+// are declared with all six arguments, which is the same to a caller.
 
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/syscall_files.h"
 #include "runtime/trap/trap.h"
 
 using namespace blackout::rt;
@@ -35,6 +36,24 @@ extern "C" __attribute__((noinline)) long __wrap_syscall(long number, long a, lo
       : "=a"(r)
       : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
       : "rcx", "r11", "memory");
+  if (r < 0 && r >= -4095) {
+    errno = int(-r);
+    return -1;
+  }
+  return r;
+}
+
+// The same by another instruction, which the filter sees.
+__attribute__((noinline)) long blackout::rt::callForProgram(long number, long a, long b, long c, long d, long e,
+                                                            long f) {
+  long r;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(r)
+                   : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
   if (r < 0 && r >= -4095) {
     errno = int(-r);
     return -1;
@@ -65,6 +84,7 @@ BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
   if (number == SYS_seccomp) filtersItself();
+  if (long r; recording() && callOnFile(number, {a, b, c, d, e, f}, r)) return r;
   // Of a trapped program the filter must see it: not by our own instruction.
   auto call = [&] {
     return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);

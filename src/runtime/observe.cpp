@@ -122,6 +122,10 @@ const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
   return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
 }
 
+const uint8_t* watchedMarks(uint32_t file) {
+  return planBytes() + reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file].marks;
+}
+
 void mapPlan(const char* path) {
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   struct stat st;
@@ -269,7 +273,7 @@ bool overwrite(const void* p, size_t size) {
   auto a = reinterpret_cast<uintptr_t>(p);
   bool any = false;
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
-    if (r.copyOnWrite) return;
+    if (r.copied) return;
     forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
                    [&](uint32_t w, uint64_t mask) { any |= see(w, mask) != 0; });
   };

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -125,6 +127,7 @@ void joinOwnPools() { owned = true; }
 void notePoolFlags(int fd, int flags) {
   if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
 }
+bool readsPool(int fd) { return recovering() && isPoolDescriptor(fd); }
 int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
 
 void ownPools() {
@@ -148,16 +151,26 @@ void ownPools() {
     open[count] = fd;
     files[count++] = file;
   }
+  // Descriptors of one description stay one: they share their position and their locks.
+  int sameAs[kMaxDescriptors];
+  for (int i = 0; i < count; ++i) {
+    sameAs[i] = -1;
+    long me = syscall(SYS_getpid);
+    for (int k = 0; k < i && sameAs[i] < 0; ++k)
+      if (files[k] == files[i] && syscall(SYS_kcmp, me, me, KCMP_FILE, open[k], open[i]) == 0) sameAs[i] = k;
+  }
+  rememberLocks(open, files, count);
   openAllPages();
   if (nftw(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
   options.shadow = ownShadow;
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     int copy = copies[r.file];
-    if (copy == 0 || r.copyOnWrite) continue;
-    foldDirtyPages(r, copy);
+    if (copy == 0) continue;
+    if (!r.copied) foldDirtyPages(r, copy);
     uintptr_t begin = r.begin & ~(kPage - 1);
-    if (syscall(SYS_mmap, begin, r.end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, copy,
+    if (syscall(SYS_mmap, begin, r.end - begin, PROT_READ | PROT_WRITE,
+                (r.copied ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED) | MAP_FIXED, copy,
                 off_t(r.offset - (r.begin - begin))) == -1)
       broken("a mapping");
     if (r.alias != 0) {
@@ -165,16 +178,22 @@ void ownPools() {
       r.alias = 0;
       r.pages = nullptr;
       dropAlias(before, r.begin, r.end);
-      trapRegion(r, copy, true);
+      trapRegion(r, copy, !r.copied);
+    } else if (r.protection != (PROT_READ | PROT_WRITE)) {
+      syscall(SYS_mprotect, begin, r.end - begin, r.protection);
     }
   }
   for (int i = 0; i < count; ++i) {
     int fd = open[i];
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", copies[files[i]]);
-    int flags = poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC | O_DIRECT);
+    int flags = poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC | O_DIRECT | O_NOFOLLOW);
     long at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
     long close = syscall(SYS_fcntl, fd, F_GETFD);
+    if (sameAs[i] >= 0) {
+      syscall(SYS_dup3, open[sameAs[i]], fd, (close & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+      continue;
+    }
     int made = int(syscall(SYS_openat, AT_FDCWD, link, flags | O_CLOEXEC));
     if (made < 0) broken("a descriptor");
     if (at > 0) syscall(SYS_lseek, made, at, SEEK_SET);
@@ -185,6 +204,7 @@ void ownPools() {
     if (copy != 0) syscall(SYS_close, copy);
     copy = 0;
   }
+  lockAgain();
   saveTable();
   errno = saved;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <ftw.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/unfollowed.h"
 
 namespace blackout::rt {
 
@@ -84,20 +87,84 @@ bool matches(const char* path) {
   return false;
 }
 
-// The path with every link followed, as the kernel does (".." behind a link, too); the last part need not
-// exist. False if there is no such folder.
-bool resolve(char* joined, char* out) {
+// The path with every link followed, as the kernel does (".." behind a link, too), or all but one at its end; the last
+// part need not exist. False if there is no such folder. Changes `joined`.
+bool resolve(char* joined, char* out, Last last) {
   auto real = BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3");
-  if (real(joined, out) != nullptr) return true;
-  char* slash = strrchr(joined, '/');
-  if (slash == nullptr || strlen(slash) < 2) return false;
-  *slash = '\0';
-  char folder[PATH_MAX];
-  bool found = real(*joined == '\0' ? "/" : joined, folder) != nullptr;
-  *slash = '/';
-  if (!found) return false;
-  int n = snprintf(out, PATH_MAX, "%s%s", strcmp(folder, "/") == 0 ? "" : folder, slash);
-  return n > 0 && n < PATH_MAX;
+  for (int links = 0; links < 40; ++links) {
+    if (last == Last::Follow && real(joined, out) != nullptr) return true;
+    char* slash = strrchr(joined, '/');
+    if (slash == nullptr) return false;
+    // A folder, whatever it is called.
+    bool unnamed = slash[1] == '\0' || strcmp(slash, "/.") == 0 || strcmp(slash, "/..") == 0;
+    if (unnamed) return real(joined, out) != nullptr;
+    *slash = '\0';
+    char folder[PATH_MAX], target[PATH_MAX];
+    bool found = real(*joined == '\0' ? "/" : joined, folder) != nullptr;
+    *slash = '/';
+    if (!found) return false;
+    const char* root = strcmp(folder, "/") == 0 ? "" : folder;
+    int n = snprintf(out, PATH_MAX, "%s%s", root, slash);
+    if (n <= 0 || n >= PATH_MAX) return false;
+    long size = last == Last::Keep ? -1 : syscall(SYS_readlinkat, AT_FDCWD, out, target, sizeof target - 1);
+    if (size <= 0) return true;
+    // A link to what isn't there yet.
+    target[size] = '\0';
+    n = snprintf(joined, PATH_MAX, "%s%s%s", *target == '/' ? "" : root, *target == '/' ? "" : "/", target);
+    if (n <= 0 || n >= PATH_MAX) return false;
+  }
+  return false;
+}
+
+bool isLink(const char* path) {
+  struct stat st;
+  return syscall(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+// --- the names of a file with several ---
+
+// The smallest of its names that --pm knows: the one under which the tool has copied it.
+struct Search {
+  dev_t device;
+  ino_t inode;
+  char* found;
+};
+thread_local __attribute__((tls_model("initial-exec"))) constinit Search search = {};
+
+int look(const char* path, const struct stat* st, int type, FTW*) {
+  if (type != FTW_F || st->st_ino != search.inode || st->st_dev != search.device) return 0;
+  if (strlen(path) < PATH_MAX && (*search.found == '\0' || strcmp(path, search.found) < 0)) strcpy(search.found, path);
+  return 0;
+}
+
+bool firstName(const char* path, char* out) {
+  struct stat st;
+  if (syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2) return false;
+  Search before = search;
+  *out = '\0';
+  search = {st.st_dev, st.st_ino, out};
+  for (int i = 0; i < options.patternCount; ++i) {
+    const Options::Pattern& p = options.patterns[i];
+    size_t n = strlen(p.text);
+    char canonical[PATH_MAX];
+    if (p.glob) {
+      glob_t all{};
+      if (glob(p.text, 0, nullptr, &all) == 0)
+        for (size_t k = 0; k < all.gl_pathc; ++k)
+          if (syscall(SYS_newfstatat, AT_FDCWD, all.gl_pathv[k], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+              BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(all.gl_pathv[k], canonical) != nullptr)
+            look(matches(canonical) ? canonical : all.gl_pathv[k], &st, S_ISREG(st.st_mode) ? FTW_F : FTW_NS, nullptr);
+      globfree(&all);
+    } else if (BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(p.text, canonical) == nullptr) {
+      continue;
+    } else if (n > 0 && p.text[n - 1] == '/') {
+      nftw(canonical, look, 16, FTW_PHYS);
+    } else if (syscall(SYS_newfstatat, AT_FDCWD, canonical, &st, 0) == 0) {
+      look(canonical, &st, S_ISREG(st.st_mode) ? FTW_F : FTW_NS, nullptr);
+    }
+  }
+  search = before;
+  return *out != '\0';
 }
 
 constexpr int kMaxDescriptors = 65536;
@@ -105,7 +172,7 @@ uint8_t descriptors[kMaxDescriptors / 8];
 
 }  // namespace
 
-bool redirect(int dirfd, const char* path, char* out, char* canonical) {
+bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
   if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
   if (!absolute(dirfd, path, joined, plain)) return false;
@@ -113,26 +180,42 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical) {
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
   const char* found = nullptr;
-  if (isPrivate(plain))
+  if (isPrivate(plain)) {
     found = matches(plain + s) ? plain + s : nullptr;
-  else if (matches(plain))
-    found = plain;
-  else if (resolve(joined, resolved) && !isPrivate(resolved) && matches(resolved))
-    found = resolved;
+  } else {
+    bool known = resolve(joined, resolved, last);
+    if (known && isPrivate(resolved)) {
+      found = matches(resolved + s) ? resolved + s : nullptr;
+    } else {
+      if (known && last == Last::Keep && isLink(resolved)) return false;
+      // What --pm matches through a link is known by its own name where that is matched too.
+      if (known && matches(resolved))
+        found = resolved;
+      else if (matches(plain))
+        found = plain;
+      if (known && firstName(resolved, joined)) found = joined;
+    }
+  }
   if (found == nullptr) return false;
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);
   strcpy(out + s, found);
   if (canonical != nullptr) strcpy(canonical, found);
+  struct stat st;
+  if (found == joined && strcmp(found, resolved) != 0 && syscall(SYS_newfstatat, AT_FDCWD, out, &st, 0) != 0)
+    unfollowed("it uses a second name (a hard link) of a pool whose first name has changed");
   return true;
 }
 
-bool isOriginalPool(int dirfd, const char* path) {
-  struct stat st;
-  if (!recording() || syscall(SYS_newfstatat, dirfd, path, &st, 0) != 0 || st.st_nlink < 2) return false;
-  for (uint32_t i = 1; i < BLACKOUT_MAX_FILES && header->files[i].original_inode != 0; ++i)
-    if (header->files[i].original_inode == st.st_ino && header->files[i].original_device == st.st_dev) return true;
-  return false;
+void nameChanges(int dirfd, const char* path) {
+  char copy[PATH_MAX], canonical[PATH_MAX], joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
+  if (!absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
+  if (isLink(resolved)) {
+    if (redirect(dirfd, path, copy)) unfollowed("it removes or renames a symbolic link to a pool");
+  } else if (redirect(dirfd, path, copy, canonical, Last::Keep) && strcmp(canonical, resolved) != 0 &&
+             firstName(resolved, joined)) {
+    unfollowed("it removes or renames a second name (a hard link) of a pool");
+  }
 }
 
 static uint32_t fileOf(const struct stat& st) {

@@ -14,11 +14,14 @@ namespace blackout::rt {
 bool absolute(int dirfd, const char* path, char* joined, char* out);
 
 // If `path` (relative to `dirfd`) names a pool file, a folder of pool files or something below one,
-// writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path.
-bool redirect(int dirfd, const char* path, char* out, char* canonical = nullptr);
-
-// Whether the path is another name (a hard link) of a file that was copied as a pool.
-bool isOriginalPool(int dirfd, const char* path);
+// writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path. Pools are known by
+// what they are, not by how they are called: links are followed, and a hard link of a pool that was there before the
+// program leads to the name under which that was copied. Last::Keep: a link at the end of the path means itself, which
+// is no pool.
+enum class Last { Follow, Keep };
+bool redirect(int dirfd, const char* path, char* out, char* canonical = nullptr, Last last = Last::Follow);
+// A name goes, or is given to something else: says so if the name was one of several, or a link, which is not followed.
+void nameChanges(int dirfd, const char* path);
 
 // Files of the trace by identity; 0: none. Inside a Scope.
 uint32_t fileOfDescriptor(int fd);

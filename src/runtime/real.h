@@ -16,6 +16,10 @@ struct Name {
   char text[N];
 };
 
+// A system call with what the program gave: addresses of PM among it are followed (trap/syscalls.cpp), which the
+// runtime's own calls are not.
+long callForProgram(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+
 // One place per name, so that a fork server can look names up once for all its runs.
 template <Name name>
 inline constinit void* realFunction = nullptr;

@@ -50,6 +50,8 @@ bool allSeen(const Region& region, uintptr_t begin, uintptr_t end);
 void ownFile(uint32_t file);
 // Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
+// Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is watched.
+const uint8_t* watchedMarks(uint32_t file);
 void mapPlan(const char* path);
 void mapSeen();
 // Before another process of the run is made: from here on they observe as one.
@@ -68,6 +70,8 @@ void joinOwnPools();
 // What the program asked for when it opened a pool that is really open for reading only.
 void notePoolFlags(int fd, int flags);
 int poolFlags(int fd);
+// Whether a recovery run has this descriptor of a pool.
+bool readsPool(int fd);
 // Where the recording mapped these bytes; 0: it didn't.
 uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
 

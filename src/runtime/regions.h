@@ -21,9 +21,10 @@ struct Region {
   // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
   intptr_t alias = 0;
   int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for
-  // Recovery runs: the program asked for a private mapping. What it reads there is the crash's, what it writes is not
-  // PM.
-  bool copyOnWrite = false;
+  // Recovery runs: mapped privately by the program, so what it stores there is no pool's. Once it may store, the run
+  // has files of its own.
+  bool copied = false;
+  bool readOnly = false;  // by a descriptor that is open for reading only
   // Recovery runs: the state of each page (trap/pages.h). Null: all pages are protected.
   uint16_t* pages = nullptr;
   uint16_t untouched = 0;  // what a state is of that was never set: states are kept as differences from it

@@ -42,8 +42,17 @@ void forWatchedPages(const Region& r, Body body) {
   size_t count = pageOf(r, r.end - 1) + 1;
   uint64_t first = (r.offset - (r.begin - roundDown(r.begin))) / BLACKOUT_LINE;
   constexpr uint64_t kLines = kPage / BLACKOUT_LINE;
+  const uint8_t* marks = watchedMarks(r.file);
   size_t begin = count;
   for (size_t page = 0; page <= count; ++page) {
+    // Most of a large pool is never touched.
+    uint64_t line = first + page * kLines;
+    while (begin == count && page < count && line % BLACKOUT_PLAN_STRETCH == 0 && line < lines &&
+           marks[line / BLACKOUT_PLAN_STRETCH] == 0) {
+      page += BLACKOUT_PLAN_STRETCH / kLines;
+      line += BLACKOUT_PLAN_STRETCH;
+    }
+    if (page > count || (begin == count && line >= lines)) break;
     bool watched = false;
     for (uint64_t l = first + page * kLines; page < count && l < first + (page + 1) * kLines && l < lines; ++l)
       watched |= slots[l] != 0;
@@ -87,7 +96,7 @@ void holdAllPages(Region& r) {
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
   if (recovering() && !traced) return guardPages(r);
-  if (recovering() && (!ownsPools() || r.copyOnWrite)) return holdAllPages(r);
+  if (recovering() && (!ownsPools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
   if (recovering())
     forWatchedPages(r, [&](size_t begin, size_t end) {
@@ -233,7 +242,8 @@ void trapRegion(Region& r, int fd, bool shared) {
   size_t size = roundUp(r.end) - begin;
   if (nextAlias + size + kPage > kAliasEnd) stop("no address space for second mappings of PM", nullptr, 3);
   long at = syscall(SYS_mmap, nextAlias, size, PROT_READ | PROT_WRITE,
-                    (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED_NOREPLACE, fd, off_t(r.offset - (r.begin - begin)));
+                    (shared ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE) | MAP_FIXED_NOREPLACE, fd,
+                    off_t(r.offset - (r.begin - begin)));
   if (at == -1) stop("PM can't be mapped a second time:", strerror(errno), 3);
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
@@ -297,7 +307,7 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
   size_t pages = 0;
   for (int i = 0; i < regionCount; ++i) {
     const Region& r = regions[i];
-    if (r.file != file || r.copyOnWrite || fileBegin(r) >= offset + size || fileEnd(r) <= offset) continue;
+    if (r.file != file || r.copied || fileBegin(r) >= offset + size || fileEnd(r) <= offset) continue;
     if (r.begin % kPage != 0 || r.pages == nullptr) return false;
     uint64_t from = fileBegin(r) > offset ? fileBegin(r) : offset;
     uint64_t to = fileEnd(r) < offset + size ? fileEnd(r) : offset + size;
@@ -308,14 +318,14 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
 
 bool addTrapped(Region fresh, int fd, bool shared) {
   trapRegion(fresh, fd, shared);
-  if (!trapping || shared || fresh.pages == nullptr || fresh.copyOnWrite) return addRegion(fresh);
+  if (!trapping || shared || fresh.pages == nullptr || fresh.copied) return addRegion(fresh);
   // Where another region shows the same bytes, theirs is the content.
   while (fresh.begin < fresh.end) {
     Region* other = nullptr;
     uint64_t first = fileEnd(fresh);
     for (int i = 0; i < regionCount; ++i) {
       Region& r = regions[i];
-      if (r.file != fresh.file || r.copyOnWrite || fileBegin(r) >= fileEnd(fresh) || fileEnd(r) <= fileBegin(fresh))
+      if (r.file != fresh.file || r.copied || fileBegin(r) >= fileEnd(fresh) || fileEnd(r) <= fileBegin(fresh))
         continue;
       uint64_t from = fileBegin(r) > fileBegin(fresh) ? fileBegin(r) : fileBegin(fresh);
       if (from < first) {
@@ -359,7 +369,7 @@ void followRecorded() {
 void openAllPages() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
-    if (r.pages == nullptr || r.copyOnWrite) continue;
+    if (r.pages == nullptr) continue;
     uintptr_t begin = roundDown(r.begin);
     protect(begin, roundUp(r.end), PROT_READ | PROT_WRITE);
     for (size_t page = 0; page < pageOf(r, r.end - 1) + 1; ++page) {

@@ -1,7 +1,7 @@
 // System calls that are handed PM. The kernel does not fault on protected pages, it answers EFAULT; so a seccomp filter
 // hands every call with an argument inside PM to us, whoever makes it, and we make it on the second mapping. What the
 // kernel read counts as observed and what it wrote is recorded. Only our own call is let through (by its address), so
-// the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_files.cpp has them.
+// the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -76,6 +76,13 @@ constexpr Call kCalls[] = {
     {SYS_mkdir, 1},
     {SYS_mkdirat, 2},
     {SYS_rmdir, 1},
+    {SYS_fchmodat, 2},
+    {SYS_fchownat, 2},
+    {SYS_mknodat, 2},
+    {SYS_symlinkat, 1 | 4},
+    {SYS_linkat, 2 | 8},
+    {SYS_utime, 1 | 2},
+    {SYS_utimes, 1 | 2},
     {SYS_link, 1 | 2},
     {SYS_symlink, 1 | 2},
     {SYS_chdir, 1},

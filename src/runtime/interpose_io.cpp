@@ -1,0 +1,433 @@
+// Reading and writing files through descriptors, and their sizes: what is written to a pool is an event, what a
+// recovery run reads of one is observed. Bytes that a system call writes into PM are recorded as stores of the calling
+// function.
+
+#undef _FORTIFY_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/access.h"
+#include "runtime/options.h"
+#include "runtime/overlay.h"
+#include "runtime/pools.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/regions.h"
+#include "runtime/trap/trap.h"
+#include "runtime/trap/vectors.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+uint32_t libraryWhere(const char* function, const void* frame) {
+  Stack stack;
+  walkCallers(stack, frame);
+  return whereOf(librarySite(function), stack);
+}
+
+// A recovery run is about to change a pool, not only its memory.
+void changesPools() {
+  if (recovering()) ownPools();
+}
+
+// A recovery run's descriptor is really open for reading only. False, with errno: the program did not ask for this.
+bool openFor(int fd, int mode) {
+  int asked = poolFlags(fd) & O_ACCMODE;
+  if (!recovering() || ownsPools() || asked == O_RDWR || asked == mode) return true;
+  errno = EBADF;
+  return false;
+}
+
+// `n` bytes of a pool were read through its descriptor. What the run has stored to its private mapping, the
+// descriptor doesn't know.
+ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
+  if (n <= 0 || at < 0) return n;
+  uint32_t file = fileOfDescriptor(fd);
+  observeFile(file, uint64_t(at), uint64_t(n));
+  if (ownsPools()) return n;
+  auto begin = uint64_t(at);
+  uint64_t end = begin + uint64_t(n);
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    uint64_t from = r.offset > begin ? r.offset : begin;
+    uint64_t to = r.offset + (r.end - r.begin) < end ? r.offset + (r.end - r.begin) : end;
+    if (r.file != file || from >= to) continue;
+    Scope scope;
+    readThrough(static_cast<char*>(buffer) + (from - begin), r.begin + (from - r.offset), size_t(to - from));
+  }
+  return n;
+}
+
+// The kernel reads the program's memory.
+void kernelReads(const void* p, size_t n, const void* frame) {
+  if (recovering() && mayBePm(p, n)) observe(p, n, nullptr, frame, newGroup());
+}
+
+void kernelReads(const iovec* parts, int count, const void* frame) {
+  for (int i = 0; i < count && recovering(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, frame);
+}
+
+// A write of `size` bytes at `offset` has succeeded.
+void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t where) {
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0 || size == 0) return;
+  if (offset + size > header->files[file].size) setFileSize(file, offset + size);
+  if (recovering()) overwriteFile(file, offset, size);
+  recordFileStore(file, offset, bytes, size, where);
+}
+
+bool appends(int fd) {
+  long flags = syscall(SYS_fcntl, fd, F_GETFL);
+  return flags >= 0 && (flags & O_APPEND) != 0;
+}
+
+// Where the next write() of the descriptor goes.
+uint64_t writeOffset(int fd) {
+  if (appends(fd)) {
+    struct stat st;
+    return syscall(SYS_fstat, fd, &st) == 0 ? uint64_t(st.st_size) : 0;
+  }
+  long at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
+  return at < 0 ? 0 : uint64_t(at);
+}
+
+// At `*at`, or at the descriptor's own offset.
+ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
+  if (!openFor(fd, O_WRONLY)) return -1;
+  changesPools();
+  ReadableParts readable(parts, count);
+  parts = readable.get();
+  auto plain = [&]() -> ssize_t {
+    return at == nullptr ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_pwritev, fd, parts, count, *at, 0L);
+  };
+  Scope scope;
+  if (scope.nested) return plain();
+  // Linux appends for O_APPEND whatever pwrite says.
+  uint64_t offset = at == nullptr || appends(fd) ? writeOffset(fd) : uint64_t(*at);
+  ssize_t n = plain();
+  uint32_t where = n > 0 ? libraryWhere(name, frame) : 0;
+  ssize_t left = n;
+  for (int i = 0; i < count && left > 0; ++i) {
+    size_t size = parts[i].iov_len < size_t(left) ? parts[i].iov_len : size_t(left);
+    wroteFile(fd, offset, parts[i].iov_base, size, where);
+    offset += size;
+    left -= ssize_t(size);
+  }
+  return n;
+}
+
+int truncated(uint32_t file, long result, off_t size) {
+  if (result == 0 && file != 0) setFileSize(file, uint64_t(size));
+  return int(result);
+}
+
+int allocate(int fd, int mode, off_t offset, off_t size) {
+  if (!isPoolDescriptor(fd)) return int(syscall(SYS_fallocate, fd, mode, offset, size));
+  if (!openFor(fd, O_WRONLY)) return -1;
+  if (recovering() && !ownsPools()) {
+    struct stat st;
+    if (mode == 0 && syscall(SYS_fstat, fd, &st) == 0 && offset + size <= st.st_size) return 0;
+    ownPools();
+  }
+  Scope scope;
+  long r = syscall(SYS_fallocate, fd, mode, offset, size);
+  if (r != 0 || scope.nested) return int(r);
+  uint32_t file = fileOfDescriptor(fd);
+  if (file == 0) return int(r);
+  uint64_t end = uint64_t(offset + size);
+  if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > header->files[file].size) setFileSize(file, end);
+  if ((mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) != 0) {
+    uint64_t limit = header->files[file].size;
+    if (uint64_t(offset) < limit) {
+      uint64_t n = (end < limit ? end : limit) - uint64_t(offset);
+      append(BLACKOUT_EV_FileZero, 0, 0, (uint64_t{file} << 40) | uint64_t(offset), n);
+    }
+  }
+  if ((mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) != 0) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  return int(r);
+}
+
+// read and friends into PM: the kernel would write where nobody looks, so it writes beside it.
+template <class Call>
+ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame, Call call) {
+  if (!mayBePm(buffer, size)) return call(buffer);
+  {
+    Scope scope;
+    auto a = reinterpret_cast<uintptr_t>(buffer);
+    if (scope.nested || !overlapsRegion(a, a + size)) return call(buffer);
+  }
+  void* aside = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
+  if (aside == MAP_FAILED) return call(buffer);
+  ssize_t n = call(aside);
+  if (n > 0) {
+    Scope scope;
+    storeBytes(buffer, aside, size_t(n) < size ? size_t(n) : size, libraryWhere(name, frame));
+  }
+  int error = errno;
+  syscall(SYS_munmap, aside, size);
+  errno = error;
+  return n;
+}
+
+// The same for a vector of buffers: one call, beside the parts, as the kernel makes one.
+template <class Call>
+ssize_t readParts(const iovec* parts, int count, const char* name, const void* frame, Call call) {
+  bool pm = false;
+  size_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
+    total += parts[i].iov_len;
+  }
+  if (!pm || total == 0) return call(parts, count);
+  void* aside = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
+  if (aside == MAP_FAILED) return call(parts, count);
+  iovec one{aside, total};
+  ssize_t n = call(&one, 1);
+  int error = errno;
+  if (n > 0) {
+    Scope scope;
+    uint32_t where = scope.nested ? 0 : libraryWhere(name, frame);
+    const char* from = static_cast<const char*>(aside);
+    size_t left = size_t(n);
+    for (int i = 0; i < count && left > 0; ++i) {
+      size_t size = parts[i].iov_len < left ? parts[i].iov_len : left;
+      if (scope.nested)
+        memcpy(parts[i].iov_base, from, size);
+      else
+        storeBytes(parts[i].iov_base, from, size, where);
+      from += size;
+      left -= size;
+    }
+  }
+  syscall(SYS_munmap, aside, total);
+  errno = error;
+  return n;
+}
+
+}  // namespace
+
+// Outside the pools libc's own functions are called: they are cancellation points.
+BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
+  kernelReads(buffer, size, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(write)(fd, buffer, size);
+  iovec part{const_cast<void*>(buffer), size};
+  return writeVector(fd, &part, 1, nullptr, "write", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwrite(int fd, const void* buffer, size_t size, off_t at) {
+  kernelReads(buffer, size, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwrite)(fd, buffer, size, at);
+  iovec part{const_cast<void*>(buffer), size};
+  return writeVector(fd, &part, 1, &at, "pwrite", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t at) {
+  return pwrite(fd, buffer, size, at);
+}
+BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count);
+  return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev)(fd, ReadableParts(parts, count).get(), count, at);
+  return writeVector(fd, parts, count, &at, "pwritev", BLACKOUT_FRAME());
+}
+BLACKOUT_EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off_t at) {
+  return pwritev(fd, parts, count, at);
+}
+BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  kernelReads(parts, count, BLACKOUT_FRAME());
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(pwritev2)(fd, ReadableParts(parts, count).get(), count, at, flags);
+  return writeVector(fd, parts, count, at == -1 ? nullptr : &at, "pwritev2", BLACKOUT_FRAME());
+}
+
+BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
+  return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
+    if (!readsPool(fd)) return BLACKOUT_REAL(read)(fd, to, size);
+    if (!openFor(fd, O_RDONLY)) return -1;
+    off_t at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
+    return readPool(fd, to, BLACKOUT_REAL(read)(fd, to, size), at);
+  });
+}
+BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
+  return readInto(buffer, size, "pread", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
+    if (readsPool(fd) && !openFor(fd, O_RDONLY)) return -1;
+    ssize_t n = BLACKOUT_REAL(pread)(fd, to, size, at);
+    return readsPool(fd) ? readPool(fd, to, n, at) : n;
+  });
+}
+BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
+BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
+  return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
+                  [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
+}
+BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
+  if (readsPool(fd)) {
+    // One part after the other, each seen as read() is.
+    ssize_t total = 0;
+    for (int i = 0; i < count; ++i) {
+      ssize_t n = read(fd, parts[i].iov_base, parts[i].iov_len);
+      if (n < 0) return total > 0 ? total : n;
+      total += n;
+      if (size_t(n) < parts[i].iov_len) break;
+    }
+    return total;
+  }
+  return readParts(parts, count, "readv", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(readv)(fd, p, n); });
+}
+BLACKOUT_EXPORT ssize_t preadv(int fd, const iovec* parts, int count, off_t at) {
+  if (readsPool(fd)) {
+    ssize_t total = 0;
+    for (int i = 0; i < count; ++i) {
+      ssize_t n = pread(fd, parts[i].iov_base, parts[i].iov_len, at + total);
+      if (n < 0) return total > 0 ? total : n;
+      total += n;
+      if (size_t(n) < parts[i].iov_len) break;
+    }
+    return total;
+  }
+  return readParts(parts, count, "preadv", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(preadv)(fd, p, n, at); });
+}
+BLACKOUT_EXPORT ssize_t preadv64(int fd, const iovec* parts, int count, off_t at) {
+  return preadv(fd, parts, count, at);
+}
+BLACKOUT_EXPORT ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
+  if (readsPool(fd)) return at == -1 ? readv(fd, parts, count) : preadv(fd, parts, count, at);
+  return readParts(parts, count, "preadv2", BLACKOUT_FRAME(),
+                   [&](const iovec* p, int n) { return BLACKOUT_REAL(preadv2)(fd, p, n, at, flags); });
+}
+BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  return readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
+    iovec* parts = message->msg_iov;
+    size_t count = message->msg_iovlen;
+    message->msg_iov = const_cast<iovec*>(p);
+    message->msg_iovlen = size_t(n);
+    ssize_t got = BLACKOUT_REAL(recvmsg)(fd, message, flags);
+    message->msg_iov = parts;
+    message->msg_iovlen = count;
+    return got;
+  });
+}
+BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  kernelReads(message->msg_iov, int(message->msg_iovlen), BLACKOUT_FRAME());
+  ReadableParts readable(message->msg_iov, int(message->msg_iovlen));
+  msghdr passed = *message;
+  passed.msg_iov = const_cast<iovec*>(readable.get());
+  return BLACKOUT_REAL(sendmsg)(fd, &passed, flags);
+}
+
+BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
+  if (!isPoolDescriptor(fd)) return int(syscall(SYS_ftruncate, fd, size));
+  if (!openFor(fd, O_WRONLY)) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (recovering() && !ownsPools()) {
+    struct stat st;
+    if (syscall(SYS_fstat, fd, &st) == 0 && st.st_size == size) return 0;
+    ownPools();
+  }
+  Scope scope;
+  uint32_t file = scope.nested ? 0 : fileOfDescriptor(fd);
+  return truncated(file, syscall(SYS_ftruncate, fd, size), size);
+}
+BLACKOUT_EXPORT int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
+BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
+  char copy[PATH_MAX];
+  if (!redirect(AT_FDCWD, path, copy)) {
+    if (outside(AT_FDCWD, path, Use::Change, copy)) path = copy;
+    return int(syscall(SYS_truncate, path, size));
+  }
+  if (recovering()) {
+    ownPools();
+    redirect(AT_FDCWD, path, copy);
+  }
+  Scope scope;
+  uint32_t file = scope.nested ? 0 : fileOfPath(copy);
+  return truncated(file, syscall(SYS_truncate, copy, size), size);
+}
+BLACKOUT_EXPORT int truncate64(const char* path, off_t size) { return truncate(path, size); }
+BLACKOUT_EXPORT int fallocate(int fd, int mode, off_t offset, off_t size) { return allocate(fd, mode, offset, size); }
+BLACKOUT_EXPORT int fallocate64(int fd, int mode, off_t offset, off_t size) { return allocate(fd, mode, offset, size); }
+BLACKOUT_EXPORT int posix_fallocate(int fd, off_t offset, off_t size) {
+  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(posix_fallocate)(fd, offset, size);
+  int saved = errno;
+  int error = allocate(fd, 0, offset, size) == 0 ? 0 : errno;
+  if (error == EOPNOTSUPP) {
+    // A file system without allocation: room is promised by size alone.
+    struct stat st;
+    error = syscall(SYS_fstat, fd, &st) != 0 ? errno : 0;
+    if (error == 0 && st.st_size < offset + size) error = ftruncate(fd, offset + size) == 0 ? 0 : errno;
+  }
+  errno = saved;
+  return error;
+}
+BLACKOUT_EXPORT int posix_fallocate64(int fd, off_t offset, off_t size) { return posix_fallocate(fd, offset, size); }
+
+// A copy inside the kernel out of a pool: the kernel sees files, so the run must have its own.
+static void sendsPool(int in, const off_t* from, size_t size) {
+  if (!readsPool(in)) return;
+  ownPools();
+  observeFile(fileOfDescriptor(in), uint64_t(from != nullptr ? *from : syscall(SYS_lseek, in, 0, SEEK_CUR)), size);
+}
+
+// Copies inside the kernel: what arrived is read back.
+template <class Call>
+static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* frame, Call call) {
+  changesPools();
+  Scope scope;
+  ssize_t n = call();
+  if (n <= 0 || scope.nested) return n;
+  uint32_t where = libraryWhere(name, frame);
+  static char page[4096];
+  int saved = errno;
+  for (ssize_t done = 0; done < n;) {
+    size_t want = size_t(n - done) < sizeof page ? size_t(n - done) : sizeof page;
+    // The descriptor may be write-only, so through /proc.
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    int readable = int(syscall(SYS_openat, AT_FDCWD, link, O_RDONLY | O_CLOEXEC));
+    long got = readable < 0 ? -1 : syscall(SYS_pread64, readable, page, want, off_t(offset) + done);
+    if (readable >= 0) syscall(SYS_close, readable);
+    if (got <= 0) break;
+    wroteFile(fd, offset + uint64_t(done), page, size_t(got), where);
+    done += got;
+  }
+  errno = saved;
+  return n;
+}
+BLACKOUT_EXPORT ssize_t copy_file_range(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
+  auto call = [&] { return syscall(SYS_copy_file_range, in, from, out, to, size, flags); };
+  sendsPool(in, from, size);
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "copy_file_range", BLACKOUT_FRAME(), call);
+}
+BLACKOUT_EXPORT ssize_t sendfile(int out, int in, off_t* from, size_t size) {
+  auto call = [&] { return syscall(SYS_sendfile, out, in, from, size); };
+  sendsPool(in, from, size);
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, writeOffset(out), "sendfile", BLACKOUT_FRAME(), call);
+}
+BLACKOUT_EXPORT ssize_t splice(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
+  auto call = [&] { return syscall(SYS_splice, in, from, out, to, size, flags); };
+  sendsPool(in, from, size);
+  if (!isPoolDescriptor(out)) return call();
+  return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "splice", BLACKOUT_FRAME(), call);
+}
+BLACKOUT_EXPORT ssize_t sendfile64(int out, int in, off_t* from, size_t size) { return sendfile(out, in, from, size); }
