@@ -51,7 +51,7 @@ WRITERS = {
             coroutine msync fsync recv poll waitpid""",
     FEW: """direct2 long_double bit_field mempcpy:30 memccpy:30 bcopy:30 swab:30 wmemcpy:10 stpcpy:30 strcat:30 strncat:30 strtok_r frexp modf fgetc strftime gmtime_r
             strerror_r inet_pton mbstowcs realpath random_r setjmp getcontext clock_gettime_cpu gettimeofday fstat gethostname getrlimit readlink getrandom
-            pipe sigaction recvmsg getsockopt process_vm_writev proc_self_mem file_writev file_fprintf file_dprintf file_sendfile file_splice
+            pipe sigaction recvmsg getsockopt process_vm_writev file_writev file_fprintf file_dprintf file_sendfile file_splice
             file_copy_range map_assembly mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
@@ -59,8 +59,8 @@ WRITERS = {
             cmpxchg8b""",
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
-# Not followed, and said so: a stack in PM has no room for a fault.
-UNSEEN_WRITERS = {"push": "(?i)stack.*(PM|persistent)"}
+# Not followed, and said so: memory as a file; a stack in PM, which has no room for a fault.
+UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem", "push": "(?i)stack.*(PM|persistent)"}
 SIZES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200, 255, 256, 257, 300)
 PLACES = {"exec": "write_direct"}
 FLUSHES_MORE = {"getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
@@ -69,7 +69,7 @@ READERS = {
     ALL: "direct memcmp strcmp atoi printf write fwrite cout string fork pread map_twice map_readonly thread signal_handler",
     USUAL: """direct8 loop memcpy struct_copy atomic atomic_exchange atomic_cas atomic_add sse avx assembly assembly_operand rep_movsb strlen strchr strtol sscanf
             snprintf qsort bsearch regexec puts fputs writev dprintf write_raw write_assembly cout_write string_view string_assign string_append stringstream
-            from_chars sort is_sorted binary_search hash write_pipe send write_file process_vm_readv proc_self_mem read fread ifstream sendfile splice map_prot_read
+            from_chars sort is_sorted binary_search hash write_pipe send write_file process_vm_readv read fread ifstream sendfile splice map_prot_read
             map_private map_private_readonly map_proc_fd map_symlink map_hard_link pread_link pread_hard_link map_raw thread_libc signal_handler_libc
             coroutine fork_libc vfork_exec spawn exec system popen exit_code fmemopen""",
     FEW: """gather masked prefetch_then_load repe_cmpsb strstr memchr strdup strcasecmp strcoll strtod snprintf_number mbstowcs setenv string_compare stream_write
@@ -84,8 +84,8 @@ READERS = {
 ANSWERS = set("""printf printf_number puts fputs putchar fwrite fwrite_unbuffered write write_raw write_assembly writev dprintf cout cout_number cout_write cerr
             stderr perror""".split())
 ANSWER = {"options": ["--fail-on", "suspected"], "severity": "suspected", "kind": "cross-failure-race"}
-# Nobody sees what a ring reads.
-UNSEEN_READERS = {"io_uring": "io_uring"}
+# Nobody sees what a ring reads, nor what is read of memory as a file.
+UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem"}
 
 # Ways of endings.cpp, and what must be said of them.
 ENDINGS = {
