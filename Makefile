@@ -5,6 +5,7 @@
 #   make test       all quick tests
 #   make test-full  the long ones; SHARD=2/5 runs the second fifth of them
 #   make truth      what is found of the corpus's seeded bugs, missed and false, by kind
+#   make honest     every way of reading, writing and ending: no wrong verdict, nothing unseen is called clean
 #   make demo       a bundled program with a bug, checked, fixed, and checked again
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
@@ -17,7 +18,7 @@ SHARD ?= 1/1
 JOBS ?= $(shell nproc)
 DEMO := blackout blackout-clang blackout-clang++ BlackoutPass blackout_rt
 
-.PHONY: all setup build test test-full truth demo install bench format format-check tidy clean
+.PHONY: all setup build test test-full truth honest demo install bench format format-check tidy clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
@@ -41,6 +42,9 @@ test-full: build
 
 truth: build
 	@corpus/run.py --truth --jobs $(JOBS) --blackout $(BUILD)/bin/blackout
+
+honest: build
+	@tests/honest/run.py --jobs $(JOBS) --blackout $(BUILD)/bin/blackout
 
 # Nothing but what the demo runs: no tests, no benchmarks, no man pages.
 demo: setup $(BUILD)/build.ninja

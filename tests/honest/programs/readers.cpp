@@ -1,0 +1,882 @@
+// Ways in which a restart may read persistent memory.
+#include <fcntl.h>
+#include <immintrin.h>
+#include <pthread.h>
+#include <regex.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "ways.h"
+
+#ifdef WITH_LIBRARIES
+#include <zlib.h>
+#endif
+
+extern "C" Reader find_reader(const char* name) { return Way<Reader>::find(name); }
+
+static bool is_text(const char* bytes) { return memcmp(bytes, kText, sizeof kText) == 0; }
+
+// Plain loads.
+READER(direct) { return *const_cast<volatile char*>(p->text) == '4'; }
+READER(direct8) {
+  uint64_t first;
+  memcpy(&first, kText, 8);
+  return *reinterpret_cast<volatile uint64_t*>(p->text) == first;
+}
+READER(loop) {
+  const volatile char* text = p->text;
+  for (size_t i = 0; i < sizeof kText; ++i)
+    if (text[i] != kText[i]) return false;
+  return true;
+}
+READER(memcmp) { return memcmp(p->text, kText, sizeof kText) == 0; }
+READER(memcpy) {
+  char copy[64];
+  memcpy(copy, p->text, sizeof copy);
+  return is_text(copy);
+}
+READER(struct_copy) {
+  struct Whole {
+    char bytes[64];
+  };
+  Whole whole = *reinterpret_cast<Whole*>(p->text);
+  asm volatile("" : "+m"(whole));
+  return is_text(whole.bytes);
+}
+READER(atomic) { return (reinterpret_cast<std::atomic<int>*>(p->numbers)->load() & 0xff) == 1; }
+READER(atomic_exchange) { return reinterpret_cast<std::atomic<int>*>(p->numbers)->exchange(1) == 1; }
+READER(atomic_cas) {
+  int expected = 1;
+  return reinterpret_cast<std::atomic<int>*>(p->numbers)->compare_exchange_strong(expected, 2);
+}
+READER(atomic_add) { return reinterpret_cast<std::atomic<int>*>(p->numbers)->fetch_add(1) == 1; }
+READER(sse) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p->text));
+  return (_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(kText)))) == 0xffff);
+}
+__attribute__((target("avx2"))) static bool with_avx(const char* text) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text));
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kText)))) ==
+         -1;
+}
+READER(avx) { return with_avx(p->text); }
+__attribute__((target("avx2"))) static bool with_gather(const int* numbers) {
+  const __m256i at = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
+  int got[8];
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(got), _mm256_i32gather_epi32(numbers, at, 4));
+  for (int i = 0; i < 8; ++i)
+    if (got[i] != 6 * i + 1) return false;
+  return true;
+}
+READER(gather) { return with_gather(p->numbers); }
+__attribute__((target("avx2"))) static bool with_mask(const int* numbers) {
+  const __m256i mask = _mm256_setr_epi32(-1, 0, 0, 0, 0, 0, 0, -1);
+  int got[8];
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(got), _mm256_maskload_epi32(numbers, mask));
+  return got[0] == 1 && got[7] == 22;
+}
+READER(masked) { return with_mask(p->numbers); }
+READER(prefetch_then_load) {
+  _mm_prefetch(p->text, _MM_HINT_T0);
+  return p->text[1] == '7';
+}
+READER(assembly) {
+  int value;
+  asm volatile("movl (%1), %0" : "=r"(value) : "r"(p->numbers));
+  return value == 1;
+}
+READER(assembly_operand) {
+  int value;
+  asm volatile("movl %1, %0" : "=r"(value) : "m"(p->numbers[0]));
+  return value == 1;
+}
+READER(rep_movsb) {
+  char copy[64];
+  void* to = copy;
+  const void* from = p->text;
+  size_t count = sizeof copy;
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+  return is_text(copy);
+}
+READER(repe_cmpsb) {
+  const void* to = kText;
+  const void* from = p->text;
+  size_t count = sizeof kText;
+  bool same;
+  asm volatile("repe cmpsb; sete %3" : "+D"(to), "+S"(from), "+c"(count), "=q"(same) : : "memory", "cc");
+  return same;
+}
+
+// Functions of libc.
+READER(strcmp) { return strcmp(p->text, kText) == 0; }
+READER(strlen) { return strlen(p->text) == sizeof kText - 1; }
+READER(strchr) { return strchr(p->text, 'z') != nullptr; }
+READER(strstr) { return strstr(p->text, "gamma") != nullptr; }
+READER(memchr) { return memchr(p->text, 'z', sizeof p->text) != nullptr; }
+READER(strdup) {
+  char* copy = strdup(p->text);
+  const bool same = strcmp(copy, kText) == 0;
+  free(copy);
+  return same;
+}
+READER(strcasecmp) { return strcasecmp(p->text, kText) == 0; }
+READER(strcoll) { return strcoll(p->text, kText) == 0; }
+READER(atoi) { return atoi(p->text) == 4711; }
+READER(strtol) {
+  char* end;
+  return strtol(p->text, &end, 10) == 4711 && end == p->text + 4;
+}
+READER(strtod) { return strtod(p->text, nullptr) == 4711; }
+READER(sscanf) {
+  int number = 0;
+  char word[16] = "";
+  return sscanf(p->text, "%d %15s", &number, word) == 2 && number == 4711 && strcmp(word, "alpha") == 0;
+}
+READER(snprintf) {
+  char copy[80];
+  snprintf(copy, sizeof copy, "%s", p->text);
+  return is_text(copy);
+}
+READER(snprintf_number) {
+  char copy[80];
+  snprintf(copy, sizeof copy, "%d", *const_cast<volatile int*>(p->numbers + 1));
+  return strcmp(copy, "4") == 0;
+}
+READER(qsort) {
+  // Sorted already: nothing moves if all is there.
+  int copy[16];
+  memcpy(copy, p->numbers, 0);
+  qsort(p->numbers, 16, sizeof(int), [](const void* a, const void* b) {
+    const int x = *static_cast<const int*>(a), y = *static_cast<const int*>(b);
+    return (x > y) - (x < y);
+  });
+  return static_cast<volatile int*>(p->numbers)[15] == 46;
+}
+READER(bsearch) {
+  const int key = 7;
+  return bsearch(&key, p->numbers, 16, sizeof(int), [](const void* a, const void* b) {
+           const int x = *static_cast<const int*>(a), y = *static_cast<const int*>(b);
+           return (x > y) - (x < y);
+         }) != nullptr;
+}
+READER(regexec) {
+  regex_t pattern;
+  if (regcomp(&pattern, "al.ha .*iota", REG_EXTENDED | REG_NOSUB) != 0) return true;
+  const bool found = regexec(&pattern, p->text, 0, nullptr, 0) == 0;
+  regfree(&pattern);
+  return found;
+}
+READER(mbstowcs) {
+  wchar_t wide[64];
+  return mbstowcs(wide, p->text, 64) == sizeof kText - 1;
+}
+READER(fmemopen) {
+  FILE* file = fmemopen(p->text, sizeof p->text, "r");
+  int number = 0;
+  const bool found = fscanf(file, "%d", &number) == 1 && number == 4711;
+  fclose(file);
+  return found;
+}
+READER(setenv) {
+  setenv("FROM_POOL", p->text, 1);
+  return strcmp(getenv("FROM_POOL"), kText) == 0;
+}
+#ifdef WITH_LIBRARIES
+READER(crc32) {
+  return crc32(0, reinterpret_cast<const Bytef*>(p->text), sizeof kText) ==
+         crc32(0, reinterpret_cast<const Bytef*>(kText), sizeof kText);
+}
+#endif
+
+// Of libstdc++, in its library or in headers.
+READER(string) { return std::string(p->text) == kText; }
+READER(string_assign) {
+  std::string copy;
+  copy.assign(p->text, sizeof kText - 1);
+  return copy == kText;
+}
+READER(string_append) {
+  std::string copy = "<";
+  copy += p->text;
+  return copy.size() == sizeof kText;
+}
+READER(string_view) { return std::string_view(p->text, sizeof kText - 1) == kText; }
+READER(string_compare) { return std::string(kText).compare(p->text) == 0; }
+READER(from_chars) {
+  int number = 0;
+  std::from_chars(p->text, p->text + 8, number);
+  return number == 4711;
+}
+READER(stringstream) {
+  std::stringstream stream;
+  stream << p->text;
+  return stream.str() == kText;
+}
+READER(stream_write) {
+  std::ostringstream stream;
+  stream.write(p->text, sizeof kText - 1);
+  return stream.str() == kText;
+}
+READER(istringstream) {
+  std::istringstream stream(p->text);
+  int number = 0;
+  stream >> number;
+  return number == 4711;
+}
+READER(accumulate) { return std::accumulate(p->numbers, p->numbers + 16, 0) == 376; }
+READER(is_sorted) { return std::is_sorted(p->numbers, p->numbers + 16) && p->numbers[15] == 46; }
+READER(sort) {
+  std::sort(p->numbers, p->numbers + 16);
+  return static_cast<volatile int*>(p->numbers)[15] == 46;
+}
+READER(binary_search) { return std::binary_search(p->numbers, p->numbers + 16, 46); }
+READER(hash) {
+  return std::hash<std::string_view>()(std::string_view(p->text, sizeof kText - 1)) ==
+         std::hash<std::string_view>()(kText);
+}
+
+// The output is the answer.
+READER(printf) { return printf("%s\n", p->text) > 0; }
+READER(printf_number) { return printf("%d\n", p->numbers[1]) > 0; }
+READER(puts) { return puts(p->text) >= 0; }
+READER(fputs) { return fputs(p->text, stdout) >= 0; }
+READER(putchar) {
+  putchar(p->text[0]);
+  putchar('\n');
+  return true;
+}
+READER(fwrite) { return fwrite(p->text, 1, sizeof kText, stdout) == sizeof kText; }
+READER(fwrite_unbuffered) {
+  setvbuf(stdout, nullptr, _IONBF, 0);
+  return fwrite(p->text, 1, sizeof kText, stdout) == sizeof kText;
+}
+READER(write) { return write(1, p->text, sizeof kText) > 0; }
+READER(write_raw) { return syscall(SYS_write, 1, p->text, sizeof kText) > 0; }
+READER(write_assembly) {
+  long result = SYS_write;
+  asm volatile("syscall" : "+a"(result) : "D"(1), "S"(p->text), "d"(sizeof kText) : "rcx", "r11", "memory");
+  return result > 0;
+}
+READER(writev) {
+  iovec parts[2] = {{p->text, 8}, {p->text + 8, sizeof kText - 8}};
+  return writev(1, parts, 2) > 0;
+}
+READER(dprintf) { return dprintf(1, "%s\n", p->text) > 0; }
+READER(cout) {
+  std::cout << p->text << std::endl;
+  return true;
+}
+READER(cout_number) {
+  std::cout << p->numbers[1] << std::endl;
+  return true;
+}
+READER(cout_write) {
+  std::cout.write(p->text, sizeof kText);
+  std::cout.flush();
+  return true;
+}
+READER(cerr) {
+  std::cerr << p->text << std::endl;
+  return true;
+}
+READER(stderr) { return fprintf(stderr, "%s\n", p->text) > 0; }
+READER(perror) {
+  perror(p->text);
+  return true;
+}
+READER(exit_code) { exit(p->numbers[1] == 4 ? 0 : 1); }
+
+// By system calls and descriptors.
+static bool through_pipe(ssize_t (*send)(int, const void*, size_t), const char* text) {
+  int ends[2];
+  char copy[64] = "";
+  if (pipe(ends) != 0 || send(ends[1], text, sizeof kText) < 0) return true;
+  const bool all = read(ends[0], copy, sizeof copy) == sizeof kText;
+  close(ends[0]);
+  close(ends[1]);
+  return all && is_text(copy);
+}
+READER(write_pipe) { return through_pipe(write, p->text); }
+READER(vmsplice) {
+  return through_pipe(
+      [](int to, const void* at, size_t size) {
+        iovec part = {const_cast<void*>(at), size};
+        return vmsplice(to, &part, 1, 0);
+      },
+      p->text);
+}
+READER(send) {
+  int ends[2];
+  char copy[64] = "";
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return true;
+  return send(ends[1], p->text, sizeof kText, 0) > 0 && recv(ends[0], copy, sizeof copy, 0) > 0 && is_text(copy);
+}
+READER(sendmsg) {
+  int ends[2];
+  char copy[64] = "";
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return true;
+  iovec part = {p->text, sizeof kText};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  return sendmsg(ends[1], &message, 0) > 0 && recv(ends[0], copy, sizeof copy, 0) > 0 && is_text(copy);
+}
+READER(write_file) {
+  // Into a file that is no pool, and back.
+  char name[] = "/tmp/honest-XXXXXX";
+  const int file = mkstemp(name);
+  char copy[64] = "";
+  const bool same = write(file, p->text, sizeof kText) > 0 && pread(file, copy, sizeof copy, 0) > 0 && is_text(copy);
+  unlink(name);
+  close(file);
+  return same;
+}
+READER(process_vm_readv) {
+  char copy[64] = "";
+  iovec to = {copy, sizeof copy}, from = {p->text, sizeof copy};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) > 0 && is_text(copy);
+}
+READER(proc_self_mem) {
+  char copy[64] = "";
+  const int memory = open("/proc/self/mem", O_RDONLY);
+  const bool read = pread(memory, copy, sizeof copy, static_cast<off_t>(reinterpret_cast<uintptr_t>(p->text))) > 0;
+  close(memory);
+  return read && is_text(copy);
+}
+READER(open_by_name_in_pm) {
+  // A path that the kernel reads from PM: "4711 alpha ..." is no file, "" neither, but they fail in different ways.
+  return open(p->text, O_RDONLY) < 0 && access(p->text, F_OK) != 0 && p->text[0] == '4';
+}
+static off_t offset_of(const Pool* p, const void* at) {
+  return static_cast<const char*>(at) - reinterpret_cast<const char*>(p);
+}
+READER(pread) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  const bool read = pread(file, copy, sizeof copy, offset_of(p, p->text)) == sizeof copy;
+  close(file);
+  return read && is_text(copy);
+}
+READER(read) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDWR);
+  lseek(file, offset_of(p, p->text), SEEK_SET);
+  const bool all = read(file, copy, sizeof copy) == sizeof copy;
+  close(file);
+  return all && is_text(copy);
+}
+READER(readv) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  iovec parts[2] = {{copy, 32}, {copy + 32, 32}};
+  const bool all = preadv(file, parts, 2, offset_of(p, p->text)) == sizeof copy;
+  close(file);
+  return all && is_text(copy);
+}
+READER(read_raw) {
+  char copy[64] = "";
+  const long file = syscall(SYS_openat, AT_FDCWD, g_pool_path, O_RDONLY, 0);
+  const bool all = syscall(SYS_pread64, file, copy, sizeof copy, offset_of(p, p->text)) == sizeof copy;
+  close(static_cast<int>(file));
+  return all && is_text(copy);
+}
+READER(fread) {
+  char copy[64] = "";
+  FILE* file = fopen(g_pool_path, "r");
+  fseek(file, offset_of(p, p->text), SEEK_SET);
+  const bool all = fread(copy, sizeof copy, 1, file) == 1;
+  fclose(file);
+  return all && is_text(copy);
+}
+READER(ifstream) {
+  char copy[64] = "";
+  std::ifstream file(g_pool_path, std::ios::binary);
+  file.seekg(offset_of(p, p->text));
+  file.read(copy, sizeof copy);
+  return file.good() && is_text(copy);
+}
+READER(sendfile) {
+  int ends[2];
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  off_t offset = offset_of(p, p->text);
+  if (pipe(ends) != 0) return true;
+  return sendfile(ends[1], file, &offset, sizeof copy) > 0 && read(ends[0], copy, sizeof copy) > 0 && is_text(copy);
+}
+READER(splice) {
+  int ends[2];
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  loff_t offset = offset_of(p, p->text);
+  if (pipe(ends) != 0) return true;
+  return splice(file, &offset, ends[1], nullptr, sizeof copy, 0) > 0 && read(ends[0], copy, sizeof copy) > 0 &&
+         is_text(copy);
+}
+READER(copy_file_range) {
+  char name[] = "/tmp/honest-XXXXXX";
+  const int other = mkstemp(name), file = open(g_pool_path, O_RDONLY);
+  unlink(name);
+  loff_t offset = offset_of(p, p->text);
+  char copy[64] = "";
+  return copy_file_range(file, &offset, other, nullptr, sizeof copy, 0) > 0 && pread(other, copy, sizeof copy, 0) > 0 &&
+         is_text(copy);
+}
+static bool in_mapping(Pool* p, const char* path, int open_flags, int protection, int map_flags) {
+  const int file = open(path, open_flags);
+  if (file < 0) return false;
+  void* again = mmap(nullptr, kPoolSize, protection, map_flags, file, 0);
+  close(file);
+  if (again == MAP_FAILED) return false;
+  const bool same = *(static_cast<volatile char*>(again) + offset_of(p, p->text)) == '4';
+  munmap(again, kPoolSize);
+  return same;
+}
+READER(map_twice) { return in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED); }
+READER(map_readonly) { return in_mapping(p, g_pool_path, O_RDONLY, PROT_READ, MAP_SHARED); }
+READER(map_prot_read) { return in_mapping(p, g_pool_path, O_RDWR, PROT_READ, MAP_SHARED); }
+READER(map_private) { return in_mapping(p, g_pool_path, O_RDONLY, PROT_READ | PROT_WRITE, MAP_PRIVATE); }
+READER(map_private_readonly) { return in_mapping(p, g_pool_path, O_RDONLY, PROT_READ, MAP_PRIVATE); }
+READER(map_populate) { return in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE); }
+READER(map_nofollow) { return in_mapping(p, g_pool_path, O_RDWR | O_NOFOLLOW, PROT_READ | PROT_WRITE, MAP_SHARED); }
+READER(map_proc_fd) {
+  const int file = open(g_pool_path, O_RDWR);
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  return in_mapping(p, name, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(map_dev_fd) {
+  const int file = open(g_pool_path, O_RDWR);
+  char name[64];
+  snprintf(name, sizeof name, "/dev/fd/%d", file);
+  return in_mapping(p, name, O_RDONLY, PROT_READ, MAP_SHARED);
+}
+READER(map_symlink) {
+  symlink(g_pool_path, "a-link");
+  return in_mapping(p, "a-link", O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(map_hard_link) {
+  link(g_pool_path, "a-hard-link");
+  return in_mapping(p, "a-hard-link", O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(pread_link) {
+  // A link that was there before the run.
+  char copy[64] = "";
+  const int file = open("linked", O_RDONLY);
+  return file >= 0 && pread(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(pread_hard_link) {
+  char copy[64] = "";
+  const int file = open("hard-linked", O_RDONLY);
+  return file >= 0 && pread(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(map_raw) {
+  const long file = syscall(SYS_open, g_pool_path, O_RDWR);
+  const long again = syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return again > 0 && *(reinterpret_cast<volatile char*>(again) + offset_of(p, p->text)) == '4';
+}
+READER(mremap) {
+  void* moved = mremap(p, kPoolSize, kPoolSize, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x290000000000));
+  return moved != MAP_FAILED && static_cast<Pool*>(moved)->text[0] == '4';
+}
+READER(mprotect) {
+  mprotect(p, kPoolSize, PROT_READ);
+  return p->text[0] == '4';
+}
+READER(relative) {
+  char* folder = strdup(g_pool_path);
+  char* slash = strrchr(folder, '/');
+  if (slash != nullptr) {
+    *slash = 0;
+    if (chdir(folder) != 0) return true;
+  }
+  return in_mapping(p, slash != nullptr ? slash + 1 : g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(io_uring) {
+  // A ring that can read anything into anywhere: nobody sees what it does.
+  unsigned parameters[30] = {};
+  const long ring = syscall(SYS_io_uring_setup, 4, parameters);
+  if (ring >= 0) close(static_cast<int>(ring));
+  return true;
+}
+
+// Instructions with an operand of their own kind.
+READER(lodsb) {
+  const char* from = p->text;
+  char value;
+  asm volatile("lodsb" : "=a"(value), "+S"(from) : : "memory");
+  return value == '4';
+}
+READER(repne_scasb) {
+  const char* at = p->text;
+  size_t count = sizeof p->text;
+  asm volatile("repne scasb" : "+D"(at), "+c"(count) : "a"('z') : "memory", "cc");
+  return count != 0;
+}
+READER(xlat) {
+  char value = 0;
+  asm volatile("xlatb" : "+a"(value) : "b"(p->text) : "memory");
+  return value == '4';
+}
+READER(push_pop) {
+  // Within the red zone there may be something.
+  long value;
+  asm volatile("subq $128, %%rsp; pushq (%1); popq %0; addq $128, %%rsp" : "=r"(value) : "r"(p->text) : "memory", "cc");
+  return (value & 0xff) == '4';
+}
+READER(bit_test_far) {
+  // A bit string: the bit's number leads far beyond the operand.
+  bool set;
+  asm volatile("btq %2, (%1); setc %0" : "=q"(set) : "r"(p), "r"(long{offsetof(Pool, text)} * 8 + 2) : "memory", "cc");
+  return set;  // '4' is 0x34
+}
+READER(compare_memory) {
+  bool same;
+  asm volatile("cmpl $1, (%1); sete %0" : "=q"(same) : "r"(p->numbers) : "memory", "cc");
+  return same;
+}
+READER(call_through_table) {
+  // A number of a function, read by the jump itself.
+  static void* const kTable[] = {nullptr, reinterpret_cast<void*>(1)};
+  return kTable[p->numbers[0] & 1] != nullptr;
+}
+
+// After something that could blind us.
+READER(blocked_signals) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  return atoi(p->text) == 4711;
+}
+READER(blocked_signals_raw) {
+  const uint64_t all = ~uint64_t{0};
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, nullptr, 8);
+  return atoi(p->text) == 4711;
+}
+READER(thread_blocked_signals) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  bool same = true;
+  std::thread([&] { same = atoi(p->text) == 4711; }).join();
+  return same;
+}
+static Pool* g_blinded;
+static volatile sig_atomic_t g_blinded_saw;
+READER(handler_full_mask) {
+  g_blinded = p;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { g_blinded_saw = atoi(g_blinded->text); };
+  sigfillset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+  raise(SIGUSR1);
+  return g_blinded_saw == 4711;
+}
+static sigjmp_buf g_back;
+READER(own_segv_handler) {
+  // Its own null pointer is the program's business, and comes back.
+  signal(SIGSEGV, [](int) { siglongjmp(g_back, 1); });
+  if (sigsetjmp(g_back, 1) == 0) *reinterpret_cast<volatile int*>(16) = 1;
+  return atoi(p->text) == 4711;
+}
+READER(segv_ignored) {
+  signal(SIGSEGV, SIG_IGN);
+  signal(SIGTRAP, SIG_IGN);
+  signal(SIGSYS, SIG_IGN);
+  return atoi(p->text) == 4711;
+}
+READER(close_all) {
+  for (int i = 3; i < 2048; ++i) close(i);
+  return atoi(p->text) == 4711 && in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(close_range) {
+  close_range(3, ~0U, 0);
+  return atoi(p->text) == 4711 && in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(no_descriptors) {
+  const rlimit few = {8, 8};
+  setrlimit(RLIMIT_NOFILE, &few);
+  return atoi(p->text) == 4711;
+}
+READER(other_user) {
+  if (geteuid() == 0) (void)!setuid(65534);
+  return atoi(p->text) == 4711;
+}
+READER(chdir) {
+  if (chdir("/") != 0) return false;
+  return atoi(p->text) == 4711;
+}
+
+// What a restart does to the pool itself must stay true for it.
+READER(madvise) {
+  const_cast<volatile char*>(p->area)[0] = 7;
+  madvise(p, kPoolSize, MADV_DONTNEED);
+  return const_cast<volatile char*>(p->area)[0] == 7 && p->text[0] == '4';
+}
+READER(child_writes) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const_cast<volatile char*>(p->area)[0] = p->text[0];
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  return const_cast<volatile char*>(p->area)[0] == '4';
+}
+READER(file_to_mapping) {
+  const int file = open(g_pool_path, O_RDWR);
+  if (pwrite(file, p->text, 8, offset_of(p, p->area)) != 8) return false;
+  close(file);
+  return const_cast<volatile char*>(p->area)[0] == '4';
+}
+READER(mapping_to_file) {
+  const int file = open(g_pool_path, O_RDWR);
+  char copy = 0;
+  const_cast<volatile char*>(p->area)[0] = p->text[0];
+  if (pread(file, &copy, 1, offset_of(p, p->area)) != 1) return false;
+  close(file);
+  return copy == '4';
+}
+READER(two_mappings) {
+  const int file = open(g_pool_path, O_RDWR);
+  auto* again = static_cast<Pool*>(mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  close(file);
+  if (again == MAP_FAILED) return false;
+  const_cast<volatile char*>(again->area)[0] = p->text[0];
+  return const_cast<volatile char*>(p->area)[0] == '4';
+}
+READER(map_part) {
+  const int file = open(g_pool_path, O_RDWR);
+  void* part = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 4096);
+  close(file);
+  return part != MAP_FAILED && *static_cast<volatile char*>(part) == '4';
+}
+READER(unmap_map) {
+  munmap(p, kPoolSize);
+  return map_pool(g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED)->text[0] == '4';
+}
+READER(rename) {
+  // A copy that takes the pool's place.
+  if (system((std::string("cp ") + g_pool_path + " copy && mv copy " + g_pool_path).c_str()) != 0) return false;
+  return in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(grow) {
+  const int file = open(g_pool_path, O_RDWR);
+  if (ftruncate(file, 2 * kPoolSize) != 0) return false;
+  close(file);
+  return p->text[0] == '4' && in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(lock_fcntl) {
+  const int file = open(g_pool_path, O_RDWR);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  return fcntl(file, F_SETLK, &lock) == 0 && p->text[0] == '4';
+}
+READER(lock_ofd) {
+  const int file = open(g_pool_path, O_RDWR);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  return fcntl(file, F_OFD_SETLKW, &lock) == 0 && p->text[0] == '4';
+}
+READER(lock_flock) {
+  const int file = open(g_pool_path, O_RDWR);
+  return flock(file, LOCK_EX | LOCK_NB) == 0 && p->text[0] == '4';
+}
+READER(lock_lockf) {
+  const int file = open(g_pool_path, O_RDWR);
+  return lockf(file, F_TLOCK, 0) == 0 && p->text[0] == '4';
+}
+READER(mlock) { return mlock(p, 4096) == 0 && p->text[0] == '4'; }
+READER(direct_io) {
+  alignas(4096) static char copy[8192];
+  int file = open(g_pool_path, O_RDONLY | O_DIRECT);
+  if (file < 0) file = open(g_pool_path, O_RDONLY);  // not every file system has it
+  return pread(file, copy, sizeof copy, 0) == sizeof copy && copy[4096] == '4';
+}
+READER(passed_descriptor) {
+  // By a socket, as if from another process.
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return false;
+  const int file = open(g_pool_path, O_RDWR);
+  char control[CMSG_SPACE(sizeof(int))] = {}, byte = 0;
+  iovec part = {&byte, 1};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(header), &file, sizeof file);
+  if (sendmsg(ends[0], &message, 0) < 0 || recvmsg(ends[1], &message, 0) < 0) return false;
+  int received;
+  memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
+  close(file);
+  char copy[64] = "";
+  return pread(received, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(dup) {
+  const int file = dup(open(g_pool_path, O_RDONLY));
+  char copy[64] = "";
+  return pread(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(openat) {
+  const int folder = open(".", O_RDONLY | O_DIRECTORY);
+  char copy[64] = "";
+  const int file = openat(folder, "pool", O_RDONLY);
+  return pread(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(env_without_preload) {
+  // The child's environment says nothing of us.
+  const pid_t child = fork();
+  if (child == 0) {
+    const char* words[] = {g_program, g_pool_path, "read", "atoi", nullptr};
+    const char* environment[] = {"PATH=/usr/bin:/bin", nullptr};
+    execve(g_program, const_cast<char**>(words), const_cast<char**>(environment));
+    _exit(98);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+// By others.
+static Pool* g_shared;
+static volatile sig_atomic_t g_seen;
+READER(thread) {
+  bool same = true;
+  std::thread([&] { same = *const_cast<volatile char*>(p->text) == '4'; }).join();
+  return same;
+}
+READER(thread_libc) {
+  bool same = true;
+  std::thread([&] { same = atoi(p->text) == 4711; }).join();
+  return same;
+}
+READER(signal_handler) {
+  g_shared = p;
+  signal(SIGUSR1, [](int) { g_seen = *const_cast<volatile char*>(g_shared->text); });
+  raise(SIGUSR1);
+  return g_seen == '4';
+}
+READER(signal_handler_libc) {
+  g_shared = p;
+  signal(SIGUSR1, [](int) { g_seen = memchr(g_shared->text, 'z', 64) != nullptr; });
+  raise(SIGUSR1);
+  return g_seen == 1;
+}
+READER(alternate_stack) {
+  static char stack[65536];
+  stack_t alternate = {};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
+  sigaltstack(&alternate, nullptr);
+  g_shared = p;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { g_seen = *const_cast<volatile char*>(g_shared->text); };
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR2, &action, nullptr);
+  raise(SIGUSR2);
+  return g_seen == '4';
+}
+static ucontext_t g_main_context, g_coroutine;
+READER(coroutine) {
+  static char stack[65536];
+  g_shared = p;
+  getcontext(&g_coroutine);
+  g_coroutine.uc_stack.ss_sp = stack;
+  g_coroutine.uc_stack.ss_size = sizeof stack;
+  g_coroutine.uc_link = &g_main_context;
+  makecontext(&g_coroutine, [] { g_seen = atoi(g_shared->text); }, 0);
+  swapcontext(&g_main_context, &g_coroutine);
+  return g_seen == 4711;
+}
+static int child_said(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+READER(fork) {
+  const pid_t child = fork();
+  if (child == 0) _exit(*const_cast<volatile char*>(p->text) == '4' ? 0 : 1);
+  return child_said(child) == 0;
+}
+READER(fork_libc) {
+  const pid_t child = fork();
+  if (child == 0) _exit(atoi(p->text) == 4711 ? 0 : 1);
+  return child_said(child) == 0;
+}
+READER(fork_twice) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0) _exit(*const_cast<volatile char*>(p->text) == '4' ? 0 : 1);
+    _exit(child_said(grandchild));
+  }
+  return child_said(child) == 0;
+}
+READER(vfork_exec) {
+  const pid_t child = vfork();
+  if (child == 0) {
+    execl(g_program, g_program, g_pool_path, "read", "atoi", nullptr);
+    _exit(98);
+  }
+  return child_said(child) == 0;
+}
+READER(spawn) {
+  pid_t child;
+  const char* words[] = {g_program, g_pool_path, "read", "strtol", nullptr};
+  if (posix_spawn(&child, g_program, nullptr, nullptr, const_cast<char**>(words), environ) != 0) return true;
+  return child_said(child) == 0;
+}
+READER(exec) {
+  execl(g_program, g_program, g_pool_path, "read", "direct", nullptr);
+  return false;
+}
+READER(system) {
+  const std::string command = std::string(g_program) + " " + g_pool_path + " read direct";
+  return system(command.c_str()) == 0;
+}
+READER(popen) {
+  const std::string command = "grep -c alpha " + std::string(g_pool_path);
+  FILE* from = popen(command.c_str(), "r");
+  int count = 0;
+  const bool got = fscanf(from, "%d", &count) == 1;
+  pclose(from);
+  return got && count > 0;
+}
+READER(cmp_by_dd) {
+  const std::string command =
+      "dd if=" + std::string(g_pool_path) + " bs=1 skip=4096 count=4 2>/dev/null | grep -q 4711";
+  return system(command.c_str()) == 0;
+}

@@ -1,0 +1,1231 @@
+// Ways in which a program may write persistent memory. Each is followed by its own flush and fence in the right
+// version, by nothing in the bug.
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <immintrin.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory_resource>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ways.h"
+
+#ifdef WITH_LIBRARIES
+#include <zlib.h>
+#endif
+
+extern "C" Writer find_writer(const char* name) { return Way<Writer>::find(name); }
+
+// Something to copy from, that no compiler knows. No two neighbours are alike, and none is 0.
+static const char* some_bytes() {
+  static char bytes[4096];
+  for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<char>(1 + i % 251);
+  asm volatile("" : : "r"(bytes) : "memory");
+  return bytes;
+}
+static const char* some_text(size_t length) {
+  static char text[4096];
+  for (size_t i = 0; i < length; ++i) text[i] = static_cast<char>('a' + i % 26);
+  text[length] = 0;
+  asm volatile("" : : "r"(text) : "memory");
+  return text;
+}
+template <typename T>
+static T* in_area(Pool* p, size_t offset = 0) {
+  return reinterpret_cast<T*>(p->area + offset);
+}
+
+// Plain stores.
+WRITER(direct) {
+  *in_area<volatile uint64_t>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(direct1) {
+  *in_area<volatile char>(p) = 47;
+  WRITTEN(p->area, 1);
+}
+WRITER(direct2) {
+  *in_area<volatile uint16_t>(p) = 4711;
+  WRITTEN(p->area, 2);
+}
+WRITER(direct4) {
+  *in_area<volatile uint32_t>(p) = 4711;
+  WRITTEN(p->area, 4);
+}
+WRITER(across_lines) {
+  *in_area<volatile uint64_t>(p, 60) = 0x4711471147114711;
+  WRITTEN(p->area + 60, 8);
+}
+WRITER(across_pages) {
+  *in_area<volatile uint64_t>(p, 4092) = 0x4711471147114711;
+  WRITTEN(p->area + 4092, 8);
+}
+WRITER(long_double) {
+  *in_area<volatile long double>(p) = 3.25L;
+  WRITTEN(p->area, 10);
+}
+WRITER(bit_field) {
+  struct Fields {
+    unsigned a : 3, b : 9;
+  };
+  in_area<volatile Fields>(p)->b = 300;
+  WRITTEN(p->area, 2);
+}
+template <size_t N>
+struct Bytes {
+  char bytes[N];
+};
+WRITER(struct_48) {
+  *in_area<Bytes<48>>(p) = *reinterpret_cast<const Bytes<48>*>(some_bytes());
+  WRITTEN(p->area, 48);
+}
+WRITER(struct_200) {
+  *in_area<Bytes<200>>(p) = *reinterpret_cast<const Bytes<200>*>(some_bytes());
+  WRITTEN(p->area, 200);
+}
+// Copies of N bytes.
+static size_t size_of(long number) { return static_cast<size_t>(number); }
+WRITER(memcpy) {
+  memcpy(p->area, some_bytes(), size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(memcpy_across) {
+  memcpy(p->area + 61, some_bytes(), size_of(number));
+  WRITTEN(p->area + 61, size_of(number));
+}
+WRITER(memcpy_but_last_line) {
+  // The bug: the last line of the copy is not flushed.
+  memcpy(p->area + 8, some_bytes(), size_of(number));
+  persist(p->area + 8, right ? size_of(number) : size_of(number) - 64);
+  return {p->area + 8, size_of(number)};
+}
+WRITER(memmove) {
+  memmove(p->area, some_bytes(), size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(memset) {
+  int value = 0x2a;
+  asm volatile("" : "+r"(value));
+  memset(p->area, value, size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(mempcpy) {
+  mempcpy(p->area, some_bytes(), size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(memccpy) {
+  memccpy(p->area, some_bytes(), 200, size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(bcopy) {
+  bcopy(some_bytes(), p->area, size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(swab) {
+  swab(some_bytes(), p->area, number);
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(wmemcpy) {
+  wmemcpy(in_area<wchar_t>(p), reinterpret_cast<const wchar_t*>(some_bytes()), size_of(number));
+  WRITTEN(p->area, 4 * size_of(number));
+}
+WRITER(strcpy) {
+  strcpy(p->area, some_text(size_of(number)));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(stpcpy) {
+  stpcpy(p->area, some_text(size_of(number)));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(strncpy) {
+  strncpy(p->area, some_text(size_of(number)), size_of(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(strcat) {
+  strcat(p->area, some_text(size_of(number)));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(strncat) {
+  strncat(p->area, some_text(size_of(number)), 20);
+  WRITTEN(p->area, 20);
+}
+
+// Other functions of libc that write.
+WRITER(snprintf) {
+  snprintf(p->area, 100, "%d-%s", 4711, "cologne");
+  WRITTEN(p->area, 12);
+}
+WRITER(sprintf) {
+  sprintf(p->area, "%ld", 4711L + number);
+  WRITTEN(p->area, 4);
+}
+WRITER(sscanf_number) {
+  if (sscanf("4711 rest", "%d", in_area<int>(p)) != 1) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(sscanf_text) {
+  if (sscanf("alpha rest", "%99s", p->area) != 1) abort();
+  WRITTEN(p->area, 5);
+}
+WRITER(strtol_end) {
+  static const char text[] = "4711 rest";
+  strtol(text, in_area<char*>(p), 10);
+  WRITTEN(p->area, 8);
+}
+WRITER(strtok_r) {
+  static char text[] = "one two three";
+  strtok_r(text, " ", in_area<char*>(p));
+  WRITTEN(p->area, 8);
+}
+WRITER(frexp) {
+  volatile double value = 4711;
+  frexp(value, in_area<int>(p));
+  WRITTEN(p->area, 4);
+}
+WRITER(modf) {
+  volatile double value = 4711.25;
+  modf(value, in_area<double>(p));
+  WRITTEN(p->area, 8);
+}
+WRITER(qsort) {
+  // What is sorted was durable before.
+  int* numbers = in_area<int>(p);
+  for (int i = 0; i < 16; ++i) static_cast<volatile int*>(numbers)[i] = 100 - i;
+  persist(numbers, 64);
+  qsort(numbers, 16, sizeof(int), [](const void* a, const void* b) {
+    const int x = *static_cast<const int*>(a), y = *static_cast<const int*>(b);
+    return (x > y) - (x < y);
+  });
+  WRITTEN(p->area, 64);
+}
+WRITER(fgets) {
+  FILE* file = fmemopen(const_cast<char*>(some_text(50)), 50, "r");
+  if (fgets(p->area, 100, file) == nullptr) abort();
+  fclose(file);
+  WRITTEN(p->area, 50);
+}
+WRITER(getline) {
+  FILE* file = fmemopen(const_cast<char*>(some_text(50)), 50, "r");
+  char* line = p->area;
+  size_t size = 1000;
+  if (getline(&line, &size, file) != 50 || line != p->area) abort();
+  fclose(file);
+  WRITTEN(p->area, 50);
+}
+WRITER(fread) {
+  FILE* file = fopen("/proc/self/exe", "r");
+  if (fread(p->area, size_of(number), 1, file) != 1) abort();
+  fclose(file);
+  WRITTEN_OF(p->area, 16, size_of(number));
+}
+WRITER(fgetc) {
+  FILE* file = fopen("/proc/self/exe", "r");
+  *in_area<volatile char>(p) = static_cast<char>(fgetc(file));
+  fclose(file);
+  WRITTEN(p->area, 1);
+}
+WRITER(strftime) {
+  const time_t now = 1000000000;
+  tm parts;
+  gmtime_r(&now, &parts);
+  strftime(p->area, 100, "%Y-%m-%d", &parts);
+  WRITTEN(p->area, 10);
+}
+WRITER(gmtime_r) {
+  const time_t now = 1000000000;
+  gmtime_r(&now, in_area<tm>(p));
+  WRITTEN(p->area, 36);
+}
+WRITER(strerror_r) {
+  const char* text = strerror_r(ENOENT, p->area, 100);
+  if (text != p->area) strcpy(p->area, text);
+  WRITTEN(p->area, 7);
+}
+WRITER(inet_pton) {
+  inet_pton(AF_INET, "1.2.3.4", p->area);
+  WRITTEN(p->area, 4);
+}
+WRITER(mbstowcs) {
+  mbstowcs(in_area<wchar_t>(p), "alpha", 10);
+  WRITTEN(p->area, 20);
+}
+WRITER(realpath) {
+  if (realpath("/proc/../usr", p->area) == nullptr) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(random_r) {
+  auto* data = in_area<random_data>(p);
+  if (initstate_r(4711, p->area + 64, 128, data) != 0) abort();
+  WRITTEN(p->area, 64 + 128);
+}
+WRITER(setjmp) {
+  auto* buffer = in_area<jmp_buf>(p);
+  if (setjmp(*buffer) != 0) abort();
+  WRITTEN_OF(p->area, 64, sizeof(jmp_buf));
+}
+WRITER(getcontext) {
+  getcontext(in_area<ucontext_t>(p));
+  if (right) persist(p->area, sizeof(ucontext_t));
+  return {&in_area<ucontext_t>(p)->uc_mcontext.gregs[REG_RSP], 16};
+}
+#ifdef WITH_LIBRARIES
+WRITER(zlib) {
+  uLongf size = 4096;
+  if (compress(reinterpret_cast<Bytef*>(p->area), &size, reinterpret_cast<const Bytef*>(some_bytes()), 600) != Z_OK)
+    abort();
+  WRITTEN(p->area, size);
+}
+#endif
+
+// System calls that write.
+WRITER(time) {
+  time(in_area<time_t>(p));
+  WRITTEN(p->area, 8);
+}
+WRITER(clock_gettime) {
+  clock_gettime(CLOCK_REALTIME, in_area<timespec>(p));
+  WRITTEN(p->area, 8);
+}
+WRITER(clock_gettime_cpu) {
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, in_area<timespec>(p));
+  WRITTEN(p->area + 8, 8);
+}
+WRITER(gettimeofday) {
+  gettimeofday(in_area<timeval>(p), nullptr);
+  WRITTEN(p->area, 8);
+}
+WRITER(stat) {
+  if (stat("/", in_area<struct stat>(p)) != 0) abort();
+  WRITTEN(p->area, sizeof(struct stat));
+}
+WRITER(fstat) {
+  if (fstat(0, in_area<struct stat>(p)) != 0) abort();
+  WRITTEN_OF(p->area, 32, sizeof(struct stat));
+}
+WRITER(getcwd) {
+  if (getcwd(p->area, 4096) == nullptr) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(uname) {
+  if (uname(in_area<utsname>(p)) != 0) abort();
+  WRITTEN_OF(p->area, 5, sizeof(utsname));
+}
+WRITER(gethostname) {
+  if (gethostname(p->area, 100) != 0) abort();
+  WRITTEN(p->area, 2);
+}
+WRITER(getrlimit) {
+  if (getrlimit(RLIMIT_NOFILE, in_area<rlimit>(p)) != 0) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(readlink) {
+  if (readlink("/proc/self/exe", p->area, 100) <= 0) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(getrandom) {
+  if (getrandom(p->area, 16, 0) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(pipe) {
+  if (pipe(in_area<int>(p)) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(sigaction) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGUSR1, &action, nullptr);
+  sigaction(SIGUSR1, nullptr, in_area<struct sigaction>(p));
+  WRITTEN_OF(p->area, 8, sizeof(struct sigaction));
+}
+WRITER(read) {
+  const int file = open("/proc/self/exe", O_RDONLY);
+  if (read(file, p->area, size_of(number)) != number) abort();
+  close(file);
+  WRITTEN_OF(p->area, 16, size_of(number));
+}
+WRITER(readv) {
+  const int file = open("/proc/self/exe", O_RDONLY);
+  iovec parts[2] = {{p->area, 8}, {p->area + 8, 8}};
+  if (readv(file, parts, 2) != 16) abort();
+  close(file);
+  WRITTEN(p->area, 16);
+}
+WRITER(read_raw) {
+  const int file = open("/proc/self/exe", O_RDONLY);
+  if (syscall(SYS_read, file, p->area, 16) != 16) abort();
+  close(file);
+  WRITTEN(p->area, 16);
+}
+WRITER(read_assembly) {
+  const int file = open("/proc/self/exe", O_RDONLY);
+  long result = SYS_read;
+  asm volatile("syscall" : "+a"(result) : "D"(file), "S"(p->area), "d"(16) : "rcx", "r11", "memory");
+  if (result != 16) abort();
+  close(file);
+  WRITTEN(p->area, 16);
+}
+WRITER(recv) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || send(ends[1], "alpha", 5, 0) != 5) abort();
+  if (recv(ends[0], p->area, 100, 0) != 5) abort();
+  WRITTEN(p->area, 5);
+}
+WRITER(recvmsg) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || send(ends[1], "alpha", 5, 0) != 5) abort();
+  iovec part = {p->area, 100};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (recvmsg(ends[0], &message, 0) != 5) abort();
+  WRITTEN(p->area, 5);
+}
+WRITER(poll) {
+  auto* asked = in_area<pollfd>(p);
+  int ends[2];
+  if (pipe(ends) != 0 || write(ends[1], "a", 1) != 1) abort();
+  const_cast<volatile int&>(asked->fd) = ends[0];
+  const_cast<volatile short&>(asked->events) = POLLIN;
+  persist(asked, sizeof *asked);
+  if (poll(asked, 1, 1000) != 1) abort();
+  WRITTEN(&asked->revents, 2);
+}
+WRITER(waitpid) {
+  const pid_t child = fork();
+  if (child == 0) _exit(7);
+  waitpid(child, in_area<int>(p), 0);
+  WRITTEN(p->area, 4);
+}
+WRITER(getsockopt) {
+  const int socket_ = socket(AF_UNIX, SOCK_STREAM, 0);
+  socklen_t size = 4;
+  if (getsockopt(socket_, SOL_SOCKET, SO_TYPE, p->area, &size) != 0) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(process_vm_writev) {
+  iovec from = {const_cast<char*>(some_bytes()), 16}, to = {p->area, 16};
+  if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(proc_self_mem) {
+  const int memory = open("/proc/self/mem", O_RDWR);
+  if (pwrite(memory, some_bytes(), 16, static_cast<off_t>(reinterpret_cast<uintptr_t>(p->area))) != 16) abort();
+  close(memory);
+  WRITTEN(p->area, 16);
+}
+
+// Into the pool's file.
+static off_t offset_of(const Pool* p, const void* at) {
+  return static_cast<const char*>(at) - reinterpret_cast<const char*>(p);
+}
+WRITER(pwrite) {
+  const int file = open(g_pool_path, O_RDWR);
+  if (pwrite(file, some_bytes(), 16, offset_of(p, p->area)) != 16) abort();
+  if (right) fsync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(file_write) {
+  const int file = open(g_pool_path, O_WRONLY);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  if (write(file, some_bytes(), 16) != 16) abort();
+  close(file);
+  WRITTEN(p->area, 16);
+}
+WRITER(file_writev) {
+  const int file = open(g_pool_path, O_RDWR);
+  iovec parts[2] = {{const_cast<char*>(some_bytes()), 8}, {const_cast<char*>(some_bytes()) + 8, 8}};
+  if (pwritev(file, parts, 2, offset_of(p, p->area)) != 16) abort();
+  if (right) fdatasync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(file_fwrite) {
+  FILE* file = fopen(g_pool_path, "r+");
+  fseek(file, offset_of(p, p->area), SEEK_SET);
+  if (fwrite(some_bytes(), 16, 1, file) != 1) abort();
+  fclose(file);
+  WRITTEN(p->area, 16);
+}
+WRITER(file_fprintf) {
+  FILE* file = fopen(g_pool_path, "r+");
+  fseek(file, offset_of(p, p->area), SEEK_SET);
+  fprintf(file, "%s", "alpha beta gamma");
+  fflush(file);
+  if (right) fsync(fileno(file));
+  fclose(file);
+  return {p->area, 16};
+}
+WRITER(file_dprintf) {
+  const int file = open(g_pool_path, O_RDWR);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  dprintf(file, "%s", "alpha beta gamma");
+  if (right) fsync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(file_sendfile) {
+  const int file = open(g_pool_path, O_RDWR), other = open("/proc/self/exe", O_RDONLY);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  if (sendfile(file, other, nullptr, 16) != 16) abort();
+  if (right) fsync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(file_splice) {
+  int ends[2];
+  const int file = open(g_pool_path, O_RDWR);
+  loff_t offset = offset_of(p, p->area);
+  if (pipe(ends) != 0 || write(ends[1], some_bytes(), 16) != 16) abort();
+  if (splice(ends[0], nullptr, file, &offset, 16, 0) != 16) abort();
+  if (right) fsync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(file_copy_range) {
+  char name[] = "honest-XXXXXX";
+  const int other = mkstemp(name), file = open(g_pool_path, O_RDWR);
+  unlink(name);
+  if (write(other, some_bytes(), 16) != 16) abort();
+  loff_t from = 0, to = offset_of(p, p->area);
+  if (copy_file_range(other, &from, file, &to, 16, 0) != 16) abort();
+  if (right) fsync(file);
+  close(file);
+  return {p->area, 16};
+}
+WRITER(msync) {
+  memcpy(p->area, some_bytes(), 16);
+  if (right) msync(p->area, 4096, MS_SYNC);
+  return {p->area, 16};
+}
+WRITER(fsync) {
+  memcpy(p->area, some_bytes(), 16);
+  if (right) {
+    const int file = open(g_pool_path, O_RDWR);
+    fsync(file);
+    close(file);
+  }
+  return {p->area, 16};
+}
+
+// Other mappings and other names.
+static Pool* map_again(const char* path, int open_flags) {
+  const int file = open(path, open_flags);
+  if (file < 0) abort();
+  void* again = mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (again == MAP_FAILED) abort();
+  return static_cast<Pool*>(again);
+}
+WRITER(map_twice) {
+  Pool* again = map_again(g_pool_path, O_RDWR);
+  memcpy(again->area, some_bytes(), 16);
+  if (right) persist(again->area, 16);
+  return {p->area, 16};
+}
+WRITER(map_twice_flush_other) {
+  // A flush of the same line by its other address.
+  Pool* again = map_again(g_pool_path, O_RDWR);
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(map_proc_fd) {
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", open(g_pool_path, O_RDWR));
+  Pool* again = map_again(name, O_RDWR);
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(map_linked) {
+  Pool* again = map_again("linked", O_RDWR);
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(map_hard_linked) {
+  Pool* again = map_again("hard-linked", O_RDWR);
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(map_raw) {
+  const long file = syscall(SYS_open, g_pool_path, O_RDWR);
+  auto* again =
+      reinterpret_cast<Pool*>(syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(map_assembly) {
+  // No library is asked.
+  long file = SYS_open;
+  asm volatile("syscall" : "+a"(file) : "D"(g_pool_path), "S"(O_RDWR), "d"(0) : "rcx", "r11", "memory");
+  register long flags asm("r10") = MAP_SHARED;
+  register long descriptor asm("r8") = file;
+  register long offset asm("r9") = 0;
+  long again = SYS_mmap;
+  asm volatile("syscall"
+               : "+a"(again)
+               : "D"(0), "S"(kPoolSize), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(descriptor), "r"(offset)
+               : "rcx", "r11", "memory");
+  if (again < 0 && again > -4096) abort();
+  memcpy(reinterpret_cast<Pool*>(again)->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(mremap) {
+  void* moved = mremap(p, kPoolSize, kPoolSize, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x290000000000));
+  memcpy(static_cast<Pool*>(moved)->area, some_bytes(), 16);
+  if (right) persist(static_cast<Pool*>(moved)->area, 16);
+  if (mremap(moved, kPoolSize, kPoolSize, MREMAP_MAYMOVE | MREMAP_FIXED, p) != p) abort();
+  return {p->area, 16};
+}
+
+// Of the C++ library.
+WRITER(pmr_string) {
+  std::pmr::monotonic_buffer_resource memory(p->area, 4096, std::pmr::null_memory_resource());
+  auto* text = new (p->more) std::pmr::string("a string that is too long for the object itself", &memory);
+  if (right) {
+    persist(text, sizeof *text);
+    persist(text->data(), text->size());
+  }
+  return {text->data(), text->size()};
+}
+WRITER(pmr_string_append) {
+  std::pmr::monotonic_buffer_resource memory(p->area, 4096, std::pmr::null_memory_resource());
+  std::pmr::string text(&memory);
+  text.reserve(200);
+  text.append(some_text(90));
+  text += "and more";
+  WRITTEN(text.data(), text.size());
+}
+template <typename T>
+struct InArea {
+  using value_type = T;
+  char** top;
+  explicit InArea(char** t) : top(t) {}
+  template <typename U>
+  InArea(const InArea<U>& other) : top(other.top) {}
+  T* allocate(size_t n) {
+    T* block = reinterpret_cast<T*>(*top);
+    *top += n * sizeof(T);
+    return block;
+  }
+  void deallocate(T*, size_t) {}
+  bool operator==(const InArea&) const { return true; }
+};
+WRITER(vector) {
+  char* top = p->area;
+  std::vector<int, InArea<int>> numbers{InArea<int>(&top)};
+  for (int i = 1; i <= 10; ++i) numbers.push_back(i);
+  WRITTEN(numbers.data(), 40);
+}
+WRITER(vector_insert) {
+  char* top = p->area;
+  std::vector<int, InArea<int>> numbers({5, 6, 7, 8, 9}, InArea<int>(&top));
+  numbers.reserve(100);
+  numbers.insert(numbers.begin(), {1, 2, 3, 4});
+  WRITTEN(numbers.data(), 36);
+}
+WRITER(std_sort) {
+  int* numbers = in_area<int>(p);
+  for (int i = 0; i < 16; ++i) static_cast<volatile int*>(numbers)[i] = 100 - i;
+  persist(numbers, 64);
+  std::sort(numbers, numbers + 16);
+  WRITTEN(p->area, 64);
+}
+WRITER(std_copy) {
+  std::copy(some_bytes(), some_bytes() + number, p->area);
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(std_fill) {
+  std::fill_n(p->area, number, static_cast<char>(number));
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(stream_read) {
+  std::istringstream stream(some_text(50));
+  stream.read(p->area, 50);
+  WRITTEN(p->area, 50);
+}
+WRITER(stream_number) {
+  std::istringstream stream("4711");
+  stream >> *in_area<int>(p);
+  WRITTEN(p->area, 4);
+}
+WRITER(stream_getline) {
+  std::istringstream stream(some_text(50));
+  stream.getline(p->area, 100);
+  WRITTEN(p->area, 50);
+}
+WRITER(to_chars) {
+  std::to_chars(p->area, p->area + 100, 3.25);
+  WRITTEN(p->area, 4);
+}
+WRITER(string_copy) {
+  std::string(some_text(80)).copy(p->area, 80);
+  WRITTEN(p->area, 80);
+}
+
+// Locks and what else pthread keeps.
+WRITER(mutex_locked) {
+  // Published while it is held: a restart must know that.
+  auto* mutex = in_area<pthread_mutex_t>(p);
+  pthread_mutex_lock(mutex);
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_trylock) {
+  auto* mutex = in_area<pthread_mutex_t>(p);
+  if (pthread_mutex_trylock(mutex) != 0) abort();
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_timedlock) {
+  auto* mutex = in_area<pthread_mutex_t>(p);
+  timespec until = {2000000000, 0};
+  if (pthread_mutex_timedlock(mutex, &until) != 0) abort();
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_init) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  auto* mutex = in_area<pthread_mutex_t>(p);
+  pthread_mutex_init(mutex, &attributes);
+  WRITTEN(&mutex->__data.__kind, 4);
+}
+static pthread_mutex_t* made_mutex(Pool* p, bool robust, bool shared) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  if (robust) pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  if (shared) pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  auto* mutex = in_area<pthread_mutex_t>(p);
+  pthread_mutex_init(mutex, &attributes);
+  persist(mutex, sizeof *mutex);
+  return mutex;
+}
+WRITER(mutex_robust) {
+  pthread_mutex_t* mutex = made_mutex(p, true, true);
+  pthread_mutex_lock(mutex);
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_shared) {
+  pthread_mutex_t* mutex = made_mutex(p, false, true);
+  pthread_mutex_lock(mutex);
+  WRITTEN(mutex, 4);
+}
+WRITER(std_mutex) {
+  auto* mutex = in_area<std::mutex>(p);
+  mutex->lock();
+  WRITTEN(mutex, 4);
+}
+WRITER(mtx) {
+  auto* mutex = in_area<mtx_t>(p);
+  mtx_lock(mutex);
+  WRITTEN(mutex, 4);
+}
+WRITER(spin_lock) {
+  auto* lock = in_area<pthread_spinlock_t>(p, 8);
+  pthread_spin_init(lock, 0);
+  pthread_spin_lock(lock);
+  *in_area<volatile int>(p) = 1;
+  WRITTEN(p->area, 12);
+}
+WRITER(rwlock_write) {
+  auto* lock = in_area<pthread_rwlock_t>(p);
+  pthread_rwlock_wrlock(lock);
+  WRITTEN(lock, 32);
+}
+WRITER(rwlock_read) {
+  auto* lock = in_area<pthread_rwlock_t>(p);
+  pthread_rwlock_rdlock(lock);
+  WRITTEN(lock, 4);
+}
+WRITER(semaphore_init) {
+  auto* semaphore = in_area<sem_t>(p);
+  sem_init(semaphore, 1, 3);
+  WRITTEN(semaphore, 4);
+}
+WRITER(semaphore_post) {
+  auto* semaphore = in_area<sem_t>(p);
+  sem_init(semaphore, 1, 3);
+  persist(semaphore, sizeof *semaphore);
+  sem_post(semaphore);
+  WRITTEN(semaphore, 4);
+}
+WRITER(semaphore_wait) {
+  auto* semaphore = in_area<sem_t>(p);
+  sem_init(semaphore, 1, 3);
+  persist(semaphore, sizeof *semaphore);
+  sem_wait(semaphore);
+  WRITTEN(semaphore, 4);
+}
+WRITER(condition_wait) {
+  // A waiter leaves its traces in the condition variable.
+  auto* condition = in_area<pthread_cond_t>(p);
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  timespec until = {1, 0};
+  pthread_mutex_lock(&mutex);
+  pthread_cond_timedwait(condition, &mutex, &until);
+  pthread_mutex_unlock(&mutex);
+  WRITTEN(condition, 8);
+}
+WRITER(once) {
+  auto* once = in_area<pthread_once_t>(p);
+  pthread_once(once, [] {});
+  WRITTEN(once, 4);
+}
+WRITER(barrier_init) {
+  auto* barrier = in_area<pthread_barrier_t>(p);
+  pthread_barrier_init(barrier, nullptr, 3);
+  WRITTEN(barrier, 12);
+}
+WRITER(key_create) {
+  pthread_key_t unused;
+  pthread_key_create(&unused, nullptr);
+  pthread_key_create(in_area<pthread_key_t>(p), nullptr);
+  WRITTEN(p->area, 4);
+}
+WRITER(thread_create) {
+  auto* thread = in_area<pthread_t>(p);
+  pthread_create(thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
+  pthread_join(*thread, nullptr);
+  WRITTEN(thread, 8);
+}
+WRITER(thread_join) {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, [](void*) -> void* { return reinterpret_cast<void*>(4711); }, nullptr);
+  pthread_join(thread, in_area<void*>(p));
+  WRITTEN(p->area, 8);
+}
+
+// Atomics.
+WRITER(fetch_add) {
+  in_area<std::atomic<int>>(p)->fetch_add(7);
+  WRITTEN(p->area, 4);
+}
+WRITER(fetch_or) {
+  if (in_area<std::atomic<int>>(p)->fetch_or(7) == 4711) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(cmpxchg) {
+  int expected = 0;
+  in_area<std::atomic<int>>(p)->compare_exchange_strong(expected, 7);
+  WRITTEN(p->area, 4);
+}
+WRITER(exchange) {
+  if (in_area<std::atomic<long>>(p)->exchange(4711) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(atomic_store) {
+  in_area<std::atomic<long>>(p)->store(4711);
+  WRITTEN(p->area, 8);
+}
+WRITER(cmpxchg16b) {
+  uint64_t low = 0, high = 0;
+  asm volatile("lock cmpxchg16b %2"
+               : "+a"(low), "+d"(high), "+m"(*in_area<__int128>(p))
+               : "b"(uint64_t{4711}), "c"(uint64_t{8888})
+               : "cc");
+  WRITTEN(p->area, 16);
+}
+WRITER(lock_bts) {
+  asm volatile("lock btsl $5, %0" : "+m"(*in_area<int>(p)) : : "cc");
+  WRITTEN(p->area, 4);
+}
+
+// Instructions.
+WRITER(movnti) {
+  // The bug: no fence between it and what publishes it. It needs no flush.
+  _mm_stream_si32(in_area<int>(p), 4711);
+  if (right) fence();
+  return {p->area, 4};
+}
+WRITER(movntdq) {
+  _mm_stream_si128(in_area<__m128i>(p), _mm_set1_epi32(4711));
+  if (right) fence();
+  return {p->area, 16};
+}
+__attribute__((target("avx"))) static void stream_avx(void* to) {
+  _mm256_stream_si256(static_cast<__m256i*>(to), _mm256_set1_epi32(4711));
+}
+WRITER(vmovntdq) {
+  stream_avx(p->area);
+  if (right) fence();
+  return {p->area, 32};
+}
+WRITER(maskmovdqu) {
+  _mm_maskmoveu_si128(_mm_set1_epi8(47), _mm_set1_epi8(-1), p->area);
+  if (right) fence();
+  return {p->area, 16};
+}
+WRITER(sse) {
+  _mm_storeu_si128(in_area<__m128i>(p), _mm_loadu_si128(reinterpret_cast<const __m128i*>(some_bytes())));
+  WRITTEN(p->area, 16);
+}
+__attribute__((target("avx"))) static void store_avx(void* to, const void* from) {
+  _mm256_storeu_si256(static_cast<__m256i*>(to), _mm256_loadu_si256(static_cast<const __m256i*>(from)));
+}
+WRITER(avx) {
+  store_avx(p->area, some_bytes());
+  WRITTEN(p->area, 32);
+}
+__attribute__((target("avx2"))) static void store_masked(int* to) {
+  _mm256_maskstore_epi32(to, _mm256_setr_epi32(-1, -1, 0, 0, 0, 0, -1, -1), _mm256_set1_epi32(4711));
+}
+WRITER(masked) {
+  store_masked(in_area<int>(p));
+  WRITTEN(p->area, 32);
+}
+__attribute__((target("avx512f"))) static void store_avx512(void* to, const void* from) {
+  _mm512_storeu_si512(to, _mm512_loadu_si512(from));
+}
+__attribute__((target("avx512f"))) static void scatter_avx512(int* to) {
+  _mm512_i32scatter_epi32(to, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                          _mm512_set1_epi32(4711), 4);
+}
+__attribute__((target("avx512f"))) static void compress_avx512(int* to) {
+  _mm512_mask_compressstoreu_epi32(to, 0x5555, _mm512_set1_epi32(4711));
+}
+WRITER(avx512) {
+  store_avx512(p->area, some_bytes());
+  WRITTEN(p->area, 64);
+}
+WRITER(scatter) {
+  scatter_avx512(in_area<int>(p));
+  WRITTEN(p->area, 64);
+}
+WRITER(compress_store) {
+  compress_avx512(in_area<int>(p));
+  WRITTEN(p->area, 32);
+}
+WRITER(rep_movsb) {
+  void* to = p->area;
+  const void* from = some_bytes();
+  size_t count = size_of(number);
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+  WRITTEN(p->area, size_of(number));
+}
+WRITER(rep_stosq) {
+  void* to = p->area;
+  size_t count = size_of(number);
+  asm volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(4711L) : "memory");
+  WRITTEN(p->area, 8 * size_of(number));
+}
+WRITER(assembly) {
+  asm volatile("movq %1, (%0)" : : "r"(p->area), "r"(4711L) : "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(assembly_add) {
+  asm volatile("addl $7, %0" : "+m"(*in_area<int>(p)) : : "cc");
+  WRITTEN(p->area, 4);
+}
+WRITER(fxsave) {
+  asm volatile("fxsave (%0)" : : "r"(p->area) : "memory");
+  WRITTEN_OF(p->area, 32, 512);
+}
+WRITER(setcc) {
+  asm volatile("cmpl $0, %%esp; setne %0" : "=m"(*in_area<char>(p)) : : "cc");
+  WRITTEN(p->area, 1);
+}
+WRITER(push) {
+  // The stack pointer is in PM for one instruction.
+  asm volatile("movq %%rsp, %%rbx; leaq 64(%0), %%rsp; pushq $4711; movq %%rbx, %%rsp"
+               :
+               : "r"(p->area)
+               : "rbx", "memory");
+  WRITTEN(p->area + 56, 8);
+}
+// Other flushes. What is missing in the bug is the flush; each is completed by a fence but for clflush.
+WRITER(clflush) {
+  *in_area<volatile long>(p) = 4711;
+  if (right) asm volatile("clflush %0" : "+m"(p->area[0]));
+  return {p->area, 8};
+}
+WRITER(clflushopt) {
+  *in_area<volatile long>(p) = 4711;
+  if (right) asm volatile("clflushopt %0; sfence" : "+m"(p->area[0]) : : "memory");
+  return {p->area, 8};
+}
+WRITER(clwb_bytes) {
+  *in_area<volatile long>(p) = 4711;
+  if (right) asm volatile(".byte 0x66, 0x0f, 0xae, 0x30; sfence" : : "a"(p->area) : "memory");  // clwb (%rax)
+  return {p->area, 8};
+}
+WRITER(clwb_mfence) {
+  *in_area<volatile long>(p) = 4711;
+  flush(p->area, 8);
+  if (right) asm volatile("mfence" ::: "memory");
+  return {p->area, 8};
+}
+WRITER(clwb_locked) {
+  static int elsewhere;
+  *in_area<volatile long>(p) = 4711;
+  flush(p->area, 8);
+  if (right) asm volatile("lock incl %0" : "+m"(elsewhere) : : "memory", "cc");
+  return {p->area, 8};
+}
+WRITER(clwb_xchg) {
+  // An exchange with memory locks by itself.
+  static int elsewhere;
+  int value = 5;
+  *in_area<volatile long>(p) = 4711;
+  flush(p->area, 8);
+  if (right) asm volatile("xchgl %0, %1" : "+m"(elsewhere), "+r"(value) : : "memory");
+  return {p->area, 8};
+}
+WRITER(wrong_line) {
+  *in_area<volatile long>(p) = 4711;
+  persist(right ? p->area : p->area + 64, 8);
+  return {p->area, 8};
+}
+WRITER(flush_before) {
+  if (!right) persist(p->area, 8);
+  *in_area<volatile long>(p) = 4711;
+  if (right) persist(p->area, 8);
+  return {p->area, 8};
+}
+
+// By others.
+static Pool* g_shared;
+WRITER(thread) {
+  std::thread([&] { memcpy(p->area, some_bytes(), 16); }).join();
+  WRITTEN(p->area, 16);
+}
+WRITER(thread_snprintf) {
+  std::thread([&] { snprintf(p->area, 100, "%d-%s", 4711, "cologne"); }).join();
+  WRITTEN(p->area, 12);
+}
+WRITER(signal_handler) {
+  g_shared = p;
+  signal(SIGUSR1, [](int) { memcpy(g_shared->area, some_bytes(), 16); });
+  raise(SIGUSR1);
+  WRITTEN(p->area, 16);
+}
+WRITER(fork) {
+  const pid_t child = fork();
+  if (child == 0) {
+    memcpy(p->area, some_bytes(), 16);
+    if (right) persist(p->area, 16);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  return {p->area, 16};
+}
+WRITER(fork_snprintf) {
+  const pid_t child = fork();
+  if (child == 0) {
+    snprintf(p->area, 100, "%d-%s", 4711, "cologne");
+    if (right) persist(p->area, 16);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  return {p->area, 12};
+}
+WRITER(exec) {
+  // The child publishes; so does its parent, once more.
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(g_program, g_program, g_pool_path, "write", "direct", right ? "right" : "bug", nullptr);
+    _exit(98);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) abort();
+  return {p->area, 8};
+}
+static ucontext_t g_main_context, g_coroutine;
+WRITER(coroutine) {
+  static char stack[65536];
+  g_shared = p;
+  getcontext(&g_coroutine);
+  g_coroutine.uc_stack.ss_sp = stack;
+  g_coroutine.uc_stack.ss_size = sizeof stack;
+  g_coroutine.uc_link = &g_main_context;
+  makecontext(&g_coroutine, [] { memcpy(g_shared->area, some_bytes(), 16); }, 0);
+  swapcontext(&g_main_context, &g_coroutine);
+  WRITTEN(p->area, 16);
+}
+
+WRITER(handler_full_mask) {
+  g_shared = p;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { snprintf(g_shared->area, 100, "%d-%s", 4711, "cologne"); };
+  sigfillset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+  raise(SIGUSR1);
+  WRITTEN(p->area, 12);
+}
+WRITER(blocked_signals) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  snprintf(p->area, 100, "%d-%s", 4711, "cologne");
+  WRITTEN(p->area, 12);
+}
+WRITER(close_all) {
+  for (int i = 3; i < 2048; ++i) close(i);
+  snprintf(p->area, 100, "%d-%s", 4711, "cologne");
+  WRITTEN(p->area, 12);
+}
+WRITER(close_range) {
+  close_range(3, ~0U, 0);
+  snprintf(p->area, 100, "%d-%s", 4711, "cologne");
+  WRITTEN(p->area, 12);
+}
+WRITER(vfork) {
+  // The child works in our memory.
+  const pid_t child = vfork();
+  if (child == 0) {
+    *in_area<volatile long>(p) = 4711;
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  WRITTEN(p->area, 8);
+}
+WRITER(orphan) {
+  // A child that outlives the recorded run.
+  if (fork() == 0)
+    for (;;) pause();
+  *in_area<volatile long>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(timer) {
+  // A handler at a moment that nobody knows.
+  g_shared = p;
+  static volatile sig_atomic_t done;
+  signal(SIGALRM, [](int) {
+    memcpy(g_shared->area, some_bytes(), 16);
+    done = 1;
+  });
+  const itimerval soon = {{0, 0}, {0, 1000}};
+  setitimer(ITIMER_REAL, &soon, nullptr);
+  while (done == 0) {
+  }
+  WRITTEN(p->area, 16);
+}
+WRITER(generated_code) {
+  // mov %rsi, (%rdi); ret
+  static const unsigned char kCode[] = {0x48, 0x89, 0x37, 0xc3};
+  void* code = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(code, kCode, sizeof kCode);
+  reinterpret_cast<void (*)(void*, long)>(code)(p->area, 4711);
+  WRITTEN(p->area, 8);
+}
+WRITER(generated_flush) {
+  // clwb (%rdi); sfence; ret
+  static const unsigned char kCode[] = {0x66, 0x0f, 0xae, 0x37, 0x0f, 0xae, 0xf8, 0xc3};
+  void* code = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(code, kCode, sizeof kCode);
+  *in_area<volatile long>(p) = 4711;
+  if (right) reinterpret_cast<void (*)(void*)>(code)(p->area);
+  return {p->area, 8};
+}
+WRITER(movsq_backwards) {
+  void* to = p->area + 24;
+  const void* from = some_bytes() + 24;
+  size_t count = 4;
+  asm volatile("std; rep movsq; cld" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+  WRITTEN(p->area, 32);
+}
+WRITER(bts_far) {
+  asm volatile("btsq %1, (%0)" : : "r"(p->area), "r"(long{4096 * 8 + 5}) : "memory", "cc");
+  WRITTEN(p->area + 4096, 1);
+}
+WRITER(pop) {
+  asm volatile("subq $128, %%rsp; pushq $4711; popq (%0); addq $128, %%rsp" : : "r"(p->area) : "memory", "cc");
+  WRITTEN(p->area, 8);
+}
+WRITER(x87) {
+  asm volatile("fld1; fstpt (%0)" : : "r"(p->area) : "memory");
+  WRITTEN(p->area, 10);
+}
+WRITER(stmxcsr) {
+  asm volatile("stmxcsr (%0)" : : "r"(p->area) : "memory");
+  WRITTEN(p->area, 4);
+}
+WRITER(movbe) {
+  asm volatile("movbe %1, (%0)" : : "r"(p->area), "r"(4711L) : "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(xadd) {
+  long value = 4711;
+  asm volatile("xaddq %0, (%1)" : "+r"(value) : "r"(p->area) : "memory", "cc");
+  WRITTEN(p->area, 8);
+}
+WRITER(xchg_without_lock) {
+  long value = 4711;
+  asm volatile("xchgq %0, (%1)" : "+r"(value) : "r"(p->area) : "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(cmpxchg8b) {
+  uint32_t low = 0, high = 0;
+  asm volatile("lock cmpxchg8b (%2)" : "+a"(low), "+d"(high) : "r"(p->area), "b"(4711), "c"(8888) : "memory", "cc");
+  WRITTEN(p->area, 8);
+}
+
+// Libraries with one thing in them, linked (WITH_LIBRARIES) or loaded when they are needed.
+#ifdef WITH_LIBRARIES
+extern "C" {
+void helper_sfence(void);
+void helper_clwb(const void* at);
+void helper_store(long* to, long value);
+}
+#define HELPER(name) name
+#else
+template <typename Function>
+static Function load(const char* library, const char* name) {
+  void* handle = dlopen(library, RTLD_NOW);
+  if (handle == nullptr) abort();
+  return reinterpret_cast<Function>(dlsym(handle, name));
+}
+#define HELPER(name) load<decltype(&name)>("lib" #name ".so", #name)
+void helper_sfence(void);
+void helper_clwb(const void* at);
+void helper_store(long* to, long value);
+#endif
+WRITER(helper_sfence) {
+  const auto helper = HELPER(helper_sfence);
+  *in_area<volatile long>(p) = 4711;
+  flush(p->area, 8);
+  if (right) helper();
+  return {p->area, 8};
+}
+WRITER(helper_clwb) {
+  const auto helper = HELPER(helper_clwb);
+  *in_area<volatile long>(p) = 4711;
+  if (right) helper(p->area);
+  fence();
+  return {p->area, 8};
+}
+WRITER(helper_store) {
+  HELPER(helper_store)(in_area<long>(p), 4711);
+  WRITTEN(p->area, 8);
+}
