@@ -1,0 +1,253 @@
+// The worker's side of a run: it keeps the run's output, starts its client beside it where the program is a server,
+// waits for everything that came of it, and ends what runs into a bound.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/drive.h"
+#include "runtime/options.h"
+#include "runtime/real.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/run_worker.h"
+#include "runtime/trap/trap.h"
+
+namespace blackout::rt {
+
+namespace {
+
+void moveTo(int fd, int number) {
+  if (fd == number || fd < 0) return;
+  syscall(SYS_dup2, fd, number);
+  syscall(SYS_close, fd);
+}
+
+// A pipe; the reading end is out of the way and never waits.
+void makePipe(int& reads, int& writes) {
+  int ends[2];
+  if (syscall(SYS_pipe2, ends, 0) != 0) stop("no pipe for recovery runs", nullptr, 3);
+  reads = int(syscall(SYS_fcntl, ends[0], F_DUPFD_CLOEXEC, 690));
+  syscall(SYS_close, ends[0]);
+  if (reads < 0) stop("no descriptor for the output of recovery runs", nullptr, 3);
+  syscall(SYS_fcntl, reads, F_SETFL, O_NONBLOCK);
+  writes = ends[1];
+}
+
+// A pipe whose writing end is the standard output and error of all runs.
+int output = -1;
+
+void makeOutput() {
+  int writes;
+  makePipe(output, writes);
+  syscall(SYS_dup2, writes, 2);
+  moveTo(writes, 1);
+  if (options.input == nullptr) moveTo(int(syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY)), 0);
+}
+
+// The client of a server's runs. Its output is kept apart and comes behind the server's: which of the two speaks first
+// is chance.
+struct Client {
+  char* command[512];  // none: the program is no server
+  int reads = -1;
+  int writes = -1;
+  uint64_t size = 0;
+  char output[BLACKOUT_MAX_OUTPUT];
+};
+Client client;
+
+void makeClient() {
+  if (options.drive == nullptr) return;
+  char* word = const_cast<char*>(options.drive);
+  auto count = size_t(strtoul(word, nullptr, 10));
+  if (count == 0 || count >= sizeof client.command / sizeof *client.command)
+    stop("the client's command has too many words, or none", nullptr, 3);
+  for (size_t i = 0; i < count; ++i) client.command[i] = word += strlen(word) + 1;
+  makePipe(client.reads, client.writes);
+  int high = int(syscall(SYS_fcntl, client.writes, F_DUPFD_CLOEXEC, 690));
+  syscall(SYS_close, client.writes);
+  client.writes = high;
+}
+
+// Beside a run: a process that waits until the server is ready, and talks to it. -1: there is no client.
+pid_t startDriver(pid_t run, int socket) {
+  client.size = 0;
+  if (client.command[0] == nullptr) return -1;
+  pid_t driver = BLACKOUT_REAL(fork)();
+  if (driver != 0) return driver;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (syscall(SYS_getppid) != long(worker->process)) syscall(SYS_exit_group, 1);
+  syscall(SYS_close, socket);
+  syscall(SYS_close, output);
+  setClientEnvironment();
+  // A restart sleeps for nothing but input: its clock goes on by itself.
+  Drive order;
+  order.server = run;
+  order.listening = &worker->listening;
+  order.command = client.command;
+  order.output = client.writes;
+  order.momentMs = 10;
+  order.patienceMs = 2000;
+  drive(order, worker->drive);
+  syscall(SYS_exit_group, 0);
+  __builtin_unreachable();
+}
+
+// Children of the run that outlived it came to us.
+void endChildren() {
+  for (;;) {
+    int status;
+    long r = syscall(SYS_wait4, -1, &status, WNOHANG, nullptr);
+    if (r < 0 && errno == ECHILD) return;
+    if (r != 0) continue;
+    char path[64], list[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", syscall(SYS_gettid));
+    int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+    long n = fd < 0 ? -1 : syscall(SYS_read, fd, list, sizeof list - 1);
+    if (fd >= 0) syscall(SYS_close, fd);
+    if (n <= 0) return;
+    list[n] = '\0';
+    for (char* p = list; *p != '\0';) {
+      long pid = strtol(p, &p, 10);
+      if (pid > 0) syscall(SYS_kill, pid, SIGKILL);
+      while (*p == ' ' || *p == '\n') ++p;
+    }
+    struct timespec moment{0, 100000};
+    syscall(SYS_nanosleep, &moment, nullptr);
+  }
+}
+
+uint64_t milliseconds() {
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
+}
+
+void keepOutput(int fd, char* to, uint64_t& size, bool all) {
+  static char drop[65536];
+  for (;;) {
+    size_t room = size < BLACKOUT_MAX_OUTPUT ? BLACKOUT_MAX_OUTPUT - size_t(size) : 0;
+    long n = room > 0 ? syscall(SYS_read, fd, to + size, room) : syscall(SYS_read, fd, drop, sizeof drop);
+    if (n <= 0) return;
+    size += uint64_t(n);
+    if (!all) return;
+  }
+}
+
+// A server that ended well, or as it was told to, ends as its client did.
+void joinStatus() {
+  if (worker->ended != 0) return;
+  worker->wait_status = serverStatus(worker->wait_status, worker->drive);
+  if (worker->wait_status == 0 && worker->drive.state == BLACKOUT_DRIVE_ENDED)
+    worker->wait_status = clientCode(worker->drive.client_status) << 8;
+  if (worker->wait_status == 0 && worker->drive.state == BLACKOUT_DRIVE_NO_SERVER)
+    note("a restarted server exited with 0 before it was ready, so its client did not talk to it", nullptr);
+  if (worker->drive.sent == SIGKILL)
+    note(
+        "a restarted server did not end on SIGTERM and was killed, which each restart waits for; let it end on SIGTERM",
+        nullptr);
+}
+
+// How often a trapped run is looked at.
+constexpr int kLookMs = 250;
+uint64_t processorMs(pid_t process) {
+  struct timespec t{};
+  clockid_t clock = (~clockid_t(process) << 3) | 2;  // as clock_getcpuclockid()
+  if (syscall(SYS_clock_gettime, clock, &t) != 0) return 0;
+  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
+}
+
+}  // namespace
+
+void makeOutputs() {
+  makeOutput();
+  makeClient();
+}
+
+void closeOutputs() {
+  const int ours[] = {output, client.reads, client.writes};
+  for (int fd : ours)
+    if (fd >= 0) syscall(SYS_close, fd);
+}
+
+// What is left in the pipes; the client's words come last.
+void keepRest() {
+  keepOutput(output, worker->output, worker->output_size, true);
+  if (client.reads < 0) return;
+  keepOutput(client.reads, client.output, client.size, true);
+  uint64_t kept = client.size < BLACKOUT_MAX_OUTPUT ? client.size : BLACKOUT_MAX_OUTPUT;
+  uint64_t at = worker->output_size;
+  if (at < BLACKOUT_MAX_OUTPUT)
+    memcpy(worker->output + at, client.output, kept < BLACKOUT_MAX_OUTPUT - at ? kept : BLACKOUT_MAX_OUTPUT - at);
+  worker->output_size += client.size;
+}
+
+bool waitForRun(pid_t run, int socket) {
+  pid_t driver = startDriver(run, socket);
+  int process = int(syscall(SYS_pidfd_open, run, 0));
+  int driverProcess = driver < 0 ? -1 : int(syscall(SYS_pidfd_open, driver, 0));
+  uint64_t deadline = 0;  // known once there was something to wait for twice
+  int left = worker->timeout_ms == 0 ? -1 : int(worker->timeout_ms);
+  bool present = true;
+  bool ended = false;
+  pollfd fds[5] = {{process, POLLIN, 0},
+                   {output, POLLIN, 0},
+                   {socket, POLLIN, 0},
+                   {driverProcess, POLLIN, 0},
+                   {client.reads, POLLIN, 0}};
+  for (;;) {
+    // Steps of a trapped run are not all counted. One that computes for a fifth of the time that it has hangs; one that
+    // waits may wait for anything.
+    bool looks = plainCode && !ended && worker->timeout_ms != 0;
+    int patience = looks && left > kLookMs ? kLookMs : left;
+    long r = syscall(SYS_poll, fds, 5, patience);
+    if (looks && processorMs(run) > worker->timeout_ms / 5) {
+      worker->ended = BLACKOUT_ENDED_HUNG;
+      break;
+    }
+    if (r < 0 && errno != EINTR) break;
+    if ((fds[1].revents & POLLIN) != 0) keepOutput(output, worker->output, worker->output_size, false);
+    if ((fds[4].revents & POLLIN) != 0) keepOutput(client.reads, client.output, client.size, false);
+    if ((fds[0].revents & POLLIN) != 0) {
+      syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+      ended = true;
+      fds[0].fd = -1;
+    }
+    if ((fds[3].revents & POLLIN) != 0) fds[3].fd = -1;
+    if (ended && fds[3].fd < 0) break;
+    if ((fds[2].revents & (POLLHUP | POLLERR | POLLIN)) != 0) {
+      present = false;
+      break;
+    }
+    if (r == 0 && patience == left) {
+      // A server that failed has, though its client waits for it.
+      if (!ended || (worker->wait_status == 0 && worker->ended == 0)) worker->ended = BLACKOUT_ENDED_TIMEOUT;
+      break;
+    }
+    if (worker->timeout_ms != 0) {
+      uint64_t now = milliseconds();
+      if (deadline == 0) deadline = now + worker->timeout_ms;
+      left = now >= deadline ? 0 : int(deadline - now);
+    }
+  }
+  if (!ended) {
+    syscall(SYS_kill, run, SIGKILL);
+    syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+  }
+  if (process >= 0) syscall(SYS_close, process);
+  if (driverProcess >= 0) syscall(SYS_close, driverProcess);
+  endChildren();
+  if (driver >= 0) joinStatus();
+  return present;
+}
+
+}  // namespace blackout::rt
