@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 5u
+#define BLACKOUT_RECOVERY_VERSION 6u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -86,7 +86,8 @@ typedef struct blackout_query {
   uint32_t flags; /* BLACKOUT_QUERY_SKIPPED and the like */
 } blackout_query;
 
-/* How the run ended by itself; 0: the wait status says. */
+/* How the run ended by itself; 0: the wait status says. HUNG is said by the worker too, of a run that waits or loops
+ * for ever. */
 #define BLACKOUT_ENDED_HUNG 1u
 #define BLACKOUT_ENDED_EXPECTATION 2u
 #define BLACKOUT_ENDED_BROKEN 3u
@@ -98,7 +99,9 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_TIME 4u
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
-#define BLACKOUT_USED_STORED 32u /* it stored to PM */
+#define BLACKOUT_USED_STORED 32u   /* it stored to PM */
+#define BLACKOUT_USED_TIMERS 64u   /* it asked for signals by the clock */
+#define BLACKOUT_USED_SOCKETS 128u /* others than pairs */
 
 /* How far a client got with its server, and what the server was sent after it (runtime/drive.h). */
 #define BLACKOUT_DRIVE_WAITS 0u       /* for the server to be ready */

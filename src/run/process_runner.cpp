@@ -242,10 +242,9 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
       o.ending = WIFSIGNALED(c.wait_status) ? Ending::Signalled : Ending::Exited;
       o.code = WIFSIGNALED(c.wait_status) ? WTERMSIG(c.wait_status) : WEXITSTATUS(c.wait_status);
   }
-  // Trapped runs are judged by processor time (runtime/zygote.cpp).
-  if (c.ended == BLACKOUT_ENDED_HUNG && c.steps <= limits_.steps)
-    o.text = fmt::format("more than {} s of processor time", c.timeout_ms / 5000.0);
-  if (c.ended != 0 && c.ended != BLACKOUT_ENDED_HUNG) o.text.assign(c.text, shownLength(c.text, sizeof c.text));
+  // A run that is over by its steps says so itself (oracle.cpp); the worker says of one that waits or loops.
+  if (c.ended != 0 && (c.ended != BLACKOUT_ENDED_HUNG || c.steps <= limits_.steps))
+    o.text.assign(c.text, shownLength(c.text, sizeof c.text));
   o.output.assign(c.output, std::min<std::uint64_t>(c.output_size, BLACKOUT_MAX_OUTPUT));
   maskProcessNumbers(o.output);
   o.outputCut = c.output_size > BLACKOUT_MAX_OUTPUT;

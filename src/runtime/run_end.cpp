@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/held_thread.h"
 #include "runtime/modules.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -50,10 +51,12 @@ void keepScanned(uintptr_t at) {
     if (word(at) > at && word(at) < self.stackTop && inInstrumented(word(at + 8))) return void(keepChain(at, at));
 }
 
-// A trapped program has unwind tables instead of frame pointers.
-void keepUnwound(const Frame& from) {
+// Unwind tables lead through every library, where they are known.
+bool keepUnwound(const Frame& from) {
   uint32_t& n = worker->frame_count;
-  n += uint32_t(unwind(from, self.stackLow, self.stackTop, worker->frames + n, int(BLACKOUT_MAX_RUN_FRAMES - n)));
+  int more = unwind(from, self.stackLow, self.stackTop, worker->frames + n, int(BLACKOUT_MAX_RUN_FRAMES - n));
+  n += uint32_t(more);
+  return more != 0;
 }
 
 // Whether the frames of an end of this kind are to be kept: they tell more than what is there. A first process that
@@ -68,20 +71,22 @@ bool tellsMore(uint32_t kind, int code) {
   return true;
 }
 
-// Where a signal found the run: the stack by frame pointers, from the interrupted instruction up.
+// Where a thread is, from its registers: the stack from the interrupted instruction up.
+void keepPlace(const ucontext_t& u, uintptr_t pc) {
+  auto low = uintptr_t(u.uc_mcontext.gregs[REG_RSP]);
+  worker->frames[0] = pc;
+  worker->frame_count = 1;
+  if (keepUnwound(frameOf(u))) return;
+  if (traced && !inInstrumented(uintptr_t(u.uc_mcontext.gregs[REG_RIP])))
+    keepScanned(low);
+  else
+    keepChain(uintptr_t(u.uc_mcontext.gregs[REG_RBP]), low);
+}
+
 void fatal(int signal, siginfo_t* info, void* context) {
-  auto* u = static_cast<ucontext_t*>(context);
+  const auto* u = static_cast<const ucontext_t*>(context);
   if (tellsMore(BLACKOUT_END_FATAL, 0)) {
-    auto pc = uintptr_t(u->uc_mcontext.gregs[REG_RIP]);
-    auto low = uintptr_t(u->uc_mcontext.gregs[REG_RSP]);
-    worker->frames[0] = pc;
-    worker->frame_count = 1;
-    if (plainCode)
-      keepUnwound(frameOf(*u));
-    else if (traced && !inInstrumented(pc))
-      keepScanned(low);
-    else
-      keepChain(uintptr_t(u->uc_mcontext.gregs[REG_RBP]), low);
+    keepPlace(*u, uintptr_t(u->uc_mcontext.gregs[REG_RIP]));
     if (info->si_code > 0) worker->fault_address = reinterpret_cast<uint64_t>(info->si_addr);
   }
   // The handler is gone (SA_RESETHAND): a fault comes again by itself, what somebody sent is sent again.
@@ -100,6 +105,35 @@ void watchSignals() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND) | SA_NODEFER;
   const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
   for (int s : signals) sigaction(s, &action, nullptr);
+}
+
+char* placeStackTop() { return handlerStack + sizeof handlerStack; }
+
+// What a handler of ours interrupted, if the thread is in one that has a stack of its own: it is kept above the frame
+// that returns to the kernel. Our frames have frame pointers.
+static const ucontext_t* interrupted(const ucontext_t* u) {
+  constexpr uintptr_t kMost = sizeof handlerStack * 16;
+  constexpr unsigned char kReturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};  // rt_sigreturn
+  auto sp = uintptr_t(u->uc_mcontext.gregs[REG_RSP]), at = uintptr_t(u->uc_mcontext.gregs[REG_RBP]);
+  if (sp >= self.stackLow && sp < self.stackTop) return u;
+  for (uintptr_t low = sp; at >= low && at < sp + kMost && (at & 7) == 0;) {
+    const auto* frame = reinterpret_cast<const uintptr_t*>(at);
+    if (frame[1] == 0) break;
+    if (memcmp(reinterpret_cast<const void*>(frame[1]), kReturn, sizeof kReturn) == 0)
+      return reinterpret_cast<const ucontext_t*>(frame + 2);
+    low = at + 1;
+    at = frame[0];
+  }
+  return u;
+}
+
+void keepPlaceAndStop(void* context) {
+  const ucontext_t* u = interrupted(static_cast<const ucontext_t*>(context));
+  worker->frame_count = 0;
+  worker->end_kind = BLACKOUT_END_FATAL;
+  // As if the instruction were a call that it has yet to return from.
+  keepPlace(*u, uintptr_t(u->uc_mcontext.gregs[REG_RIP]) + 1);
+  for (;;) __asm__ volatile("int3");
 }
 
 void noteEnd(uint32_t kind, int code, const void* frame) {

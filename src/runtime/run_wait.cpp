@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/blocked.h"
 #include "runtime/drive.h"
+#include "runtime/held_thread.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -157,14 +159,64 @@ void joinStatus() {
         nullptr);
 }
 
-// How often a trapped run is looked at.
-constexpr int kLookMs = 250;
-uint64_t processorMs(pid_t process) {
-  struct timespec t{};
-  clockid_t clock = (~clockid_t(process) << 3) | 2;  // as clock_getcpuclockid()
-  if (syscall(SYS_clock_gettime, clock, &t) != 0) return 0;
-  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
-}
+// Looks at a run now and then, and says when it is over because it can't end, or because its time is. Only what the
+// kernel says of its threads is a reason for the first; how long it takes merely says when to look.
+class Watch {
+ public:
+  Watch(pid_t run, pid_t driver) : run_(run), driver_(driver) {}
+
+  // True: the run is to be ended; worker->ended says why.
+  bool over(bool ended) {
+    uint64_t now = milliseconds();
+    if (lookedAt_ == 0) lookedAt_ = now;
+    if (now - lookedAt_ < pauseMs_) return false;
+    if (pauseMs_ < kMostMs) pauseMs_ *= 2;
+    RunLook look = ended ? RunLook{} : lookAt(run_, driver_);
+    charge(now - lookedAt_, look);
+    lookedAt_ = now;
+    // A server waits for its client, and whose turn it is between them is not followed.
+    if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
+    last_ = look;
+    if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
+    // A server that failed has, though its client waits for it.
+    if (!ended || (worker->wait_status == 0 && worker->ended == 0)) worker->ended = BLACKOUT_ENDED_TIMEOUT;
+    return true;
+  }
+
+  // Until the next look.
+  int pauseMs() const { return int(pauseMs_); }
+
+ private:
+  // Time in which others had the processors is not the run's.
+  void charge(uint64_t passed, const RunLook& look) {
+    auto grown = [&](uint64_t before, uint64_t after) {
+      uint64_t grew = after > before ? after - before : 0;
+      return grew < passed ? grew : passed;
+    };
+    uint64_t queued = grown(last_.queuedMs, look.queuedMs), computed = grown(last_.computedMs, look.computedMs);
+    charged_ += passed - queued > computed ? passed - queued : computed;
+  }
+
+  bool waitsForEver(const RunLook& look) {
+    worker->ended = BLACKOUT_ENDED_HUNG;
+    // The place follows.
+    snprintf(worker->text, sizeof worker->text,
+             look.threads == 1 ? "nobody is left to wake it, and it waits for %s"
+                               : "nobody is left to wake any of its threads, and one waits for %s",
+             look.waitsFor);
+    HeldThread held(look.waits);
+    if (held.held()) held.tellPlace();
+    return true;
+  }
+
+  pid_t run_, driver_;
+  RunLook last_;
+  // Most runs are over before the first look.
+  static constexpr uint64_t kMostMs = 160;
+  uint64_t pauseMs_ = 20;
+  uint64_t lookedAt_ = 0;
+  uint64_t charged_ = 0;
+};
 
 }  // namespace
 
@@ -195,8 +247,7 @@ bool waitForRun(pid_t run, int socket) {
   pid_t driver = startDriver(run, socket);
   int process = int(syscall(SYS_pidfd_open, run, 0));
   int driverProcess = driver < 0 ? -1 : int(syscall(SYS_pidfd_open, driver, 0));
-  uint64_t deadline = 0;  // known once there was something to wait for twice
-  int left = worker->timeout_ms == 0 ? -1 : int(worker->timeout_ms);
+  Watch watch(run, driver);
   bool present = true;
   bool ended = false;
   pollfd fds[5] = {{process, POLLIN, 0},
@@ -205,15 +256,7 @@ bool waitForRun(pid_t run, int socket) {
                    {driverProcess, POLLIN, 0},
                    {client.reads, POLLIN, 0}};
   for (;;) {
-    // Steps of a trapped run are not all counted. One that computes for a fifth of the time that it has hangs; one that
-    // waits may wait for anything.
-    bool looks = plainCode && !ended && worker->timeout_ms != 0;
-    int patience = looks && left > kLookMs ? kLookMs : left;
-    long r = syscall(SYS_poll, fds, 5, patience);
-    if (looks && processorMs(run) > worker->timeout_ms / 5) {
-      worker->ended = BLACKOUT_ENDED_HUNG;
-      break;
-    }
+    long r = syscall(SYS_poll, fds, 5, watch.pauseMs());
     if (r < 0 && errno != EINTR) break;
     if ((fds[1].revents & POLLIN) != 0) keepOutput(output, worker->output, worker->output_size, false);
     if ((fds[4].revents & POLLIN) != 0) keepOutput(client.reads, client.output, client.size, false);
@@ -228,16 +271,7 @@ bool waitForRun(pid_t run, int socket) {
       present = false;
       break;
     }
-    if (r == 0 && patience == left) {
-      // A server that failed has, though its client waits for it.
-      if (!ended || (worker->wait_status == 0 && worker->ended == 0)) worker->ended = BLACKOUT_ENDED_TIMEOUT;
-      break;
-    }
-    if (worker->timeout_ms != 0) {
-      uint64_t now = milliseconds();
-      if (deadline == 0) deadline = now + worker->timeout_ms;
-      left = now >= deadline ? 0 : int(deadline - now);
-    }
+    if (watch.over(ended)) break;
   }
   if (!ended) {
     syscall(SYS_kill, run, SIGKILL);
