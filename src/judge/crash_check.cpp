@@ -218,7 +218,18 @@ class Check {
     return false;
   }
 
+  // A restart that failed was seen, whatever it does the next time.
+  void noteUnrepeated(const Finding& f) {
+    auto unrepeated = [](const Fact& fact) { return std::holds_alternative<NotRepeated>(fact); };
+    if (f.kind == FindingKind::CrossFailureRace || !f.shownBy) return;
+    if (std::none_of(f.evidence.begin(), f.evidence.end(), unrepeated)) return;
+    out_.incomplete.push_back(
+        fmt::format("A restart failed ({}), and run once more on the same crash state it did not fail in that way.",
+                    f.shownBy->symptom));
+  }
+
   Result<void> add(ShownFinding shown) {
+    noteUnrepeated(shown.finding);
     if (joined(shown.finding)) return {};
     auto trace = crashTrace(shown.state, shown.indexes);
     if (!trace) return tl::unexpected(trace.error());

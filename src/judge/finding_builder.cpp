@@ -64,6 +64,13 @@ class FindingBuilder {
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
+    // To record it may take more time than it has; then the same restart is asked without that.
+    if (now.judgement == Judgement::Unknown) {
+      auto plain = context_.explorer.repeat(cause_.space, cause_.chosen, false);
+      if (!plain) return tl::unexpected(plain.error());
+      run_.outcome = std::move(plain->result.outcome);
+      now = context_.judge.verdict(cause_.space, run_.outcome);
+    }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
 
     finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind);
@@ -85,7 +92,9 @@ class FindingBuilder {
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
     if (!failsAgain || now.key != cause_.key) {
       finding_.severity = Severity::Suspected;
-      finding_.evidence.push_back(NotRepeated{failsAgain ? now.symptom : std::string()});
+      finding_.evidence.push_back(NotRepeated{failsAgain                            ? now.symptom
+                                              : now.judgement == Judgement::Unknown ? "could not be judged"
+                                                                                    : std::string()});
     }
     ShownFinding shown{std::move(finding_), {}, indexes_, run_.outcome};
     shown.state = *shown.finding.crashState;

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/select.h>
-#include <sys/uio.h>
 
 #include "runtime/processes.h"
 #include "runtime/recovery.h"
@@ -37,11 +36,6 @@ bool callOf(pid_t process, pid_t thread, Call& call) {
   call.number = strtol(at, &at, 10);
   for (uint64_t& a : call.a) a = strtoull(at, &at, 16);
   return true;
-}
-
-bool readMemory(pid_t process, uint64_t address, void* to, size_t size) {
-  iovec mine{to, size}, theirs{reinterpret_cast<void*>(address), size};
-  return syscall(SYS_process_vm_readv, process, &mine, 1UL, &theirs, 1UL, 0UL) == long(size);
 }
 
 bool linkOf(pid_t process, const char* what, char* to, size_t size) {
@@ -235,6 +229,7 @@ RunLook lookAt(pid_t run, pid_t except) {
       Wait wait = timers ? Wait{} : waitOf(process, thread, state);
       if (!wait.blocked) {
         look.goes = {process, thread};
+        look.computes = state == 'R';
         return;
       }
       ++look.blocked;

@@ -21,6 +21,7 @@ struct RunLook {
   ThreadId waits;                  // of those that are blocked, the one whose place tells most
   const char* waitsFor = nullptr;  // "a lock or a condition"
   ThreadId goes;                   // one that is not blocked
+  bool computes = false;           // it runs, or could
   uint64_t computedMs = 0;         // on processors, all of them together
   uint64_t queuedMs = 0;           // waiting for a processor that somebody else had
 };

@@ -73,6 +73,18 @@ HeldThread::~HeldThread() {
 
 bool HeldThread::registers(user_regs_struct& to) const { return trace(PTRACE_GETREGS, id_.thread, nullptr, &to) == 0; }
 
+bool HeldThread::registers(VectorRegisters& to) const {
+  iovec room{to.bytes, sizeof to.bytes};
+  constexpr uintptr_t kExtendedState = 0x202;  // NT_X86_XSTATE
+  if (trace(PTRACE_GETREGSET, id_.thread, reinterpret_cast<void*>(kExtendedState), &room) != 0) return false;
+  to.size = room.iov_len;
+  return true;
+}
+
+bool VectorRegisters::operator==(const VectorRegisters& other) const {
+  return size == other.size && memcmp(bytes, other.bytes, size) == 0;
+}
+
 bool HeldThread::step() {
   int status;
   if (trace(PTRACE_SINGLESTEP, id_.thread, nullptr, nullptr) != 0 || !waitForStop(status, true)) return false;

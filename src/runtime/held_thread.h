@@ -10,6 +10,13 @@
 
 namespace blackout::rt {
 
+// Vector registers and the like, as the kernel keeps them.
+struct VectorRegisters {
+  size_t size;
+  alignas(64) uint8_t bytes[16384];
+  bool operator==(const VectorRegisters& other) const;
+};
+
 class HeldThread {
  public:
   explicit HeldThread(ThreadId id);
@@ -21,6 +28,7 @@ class HeldThread {
   bool held() const { return held_; }
   const ThreadId& id() const { return id_; }
   bool registers(user_regs_struct& to) const;
+  bool registers(VectorRegisters& to) const;
   // Goes on by one instruction; false: something else happened.
   bool step();
   // Lets it keep its stack as the end of the run (worker->frames), and kills its process.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace blackout::rt {
@@ -74,6 +75,12 @@ bool forEachBelow(pid_t process, pid_t except, Body& body) {
     });
   });
   return told;
+}
+
+// Memory of another process; false: not all of it is there.
+inline bool readMemory(pid_t process, uint64_t address, void* to, size_t size) {
+  iovec mine{to, size}, theirs{reinterpret_cast<void*>(address), size};
+  return syscall(SYS_process_vm_readv, process, &mine, 1UL, &theirs, 1UL, 0UL) == long(size);
 }
 
 // The state's letter in a stat file; Z: there is none any more.

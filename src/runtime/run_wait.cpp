@@ -17,6 +17,7 @@
 #include "runtime/blocked.h"
 #include "runtime/drive.h"
 #include "runtime/held_thread.h"
+#include "runtime/loop_proof.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -177,9 +178,10 @@ class Watch {
     // A server waits for its client, and whose turn it is between them is not followed.
     if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
     last_ = look;
+    if (!ended && driver_ < 0 && loopsForEver(look)) return true;
     if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
     // A server that failed has, though its client waits for it.
-    if (!ended || (worker->wait_status == 0 && worker->ended == 0)) worker->ended = BLACKOUT_ENDED_TIMEOUT;
+    if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
     return true;
   }
 
@@ -209,8 +211,39 @@ class Watch {
     return true;
   }
 
+  // One thread computes, and all others wait for it: can it ever do anything else?
+  bool loopsForEver(const RunLook& look) {
+    bool alone = look.computes && look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0;
+    if (!alone || look.computedMs < proofAtMs_) return false;
+    HeldThread held(look.goes);
+    bool proved = held.held() && rt::loopsForEver(held, instructions_);
+    proofAtMs_ = look.computedMs * 2;
+    if (instructions_ < kMostInstructions) instructions_ *= 2;
+    if (!proved) return false;
+    worker->ended = BLACKOUT_ENDED_HUNG;
+    snprintf(worker->text, sizeof worker->text, "its registers and memory repeat, so it loops for ever");
+    held.tellPlace();
+    return true;
+  }
+
+  void timeIsOver(const RunLook& look) {
+    worker->ended = BLACKOUT_ENDED_TIMEOUT;
+    if (driver_ >= 0) return;  // which of the two took it is not known
+    bool computes = look.computedMs >= worker->timeout_ms / 2;
+    snprintf(worker->text, sizeof worker->text,
+             computes
+                 ? "a restart still computed when its time was over, and nothing shows that it never ends; give it "
+                   "more time with --run-timeout"
+                 : "a restart still waited for something when its time was over, and nothing shows that it never "
+                   "comes; give it more time with --run-timeout");
+  }
+
   pid_t run_, driver_;
   RunLook last_;
+  // Of processor time: others may have the machine.
+  uint64_t proofAtMs_ = 500;
+  static constexpr unsigned kMostInstructions = 160000;
+  unsigned instructions_ = 10000;
   // Most runs are over before the first look.
   static constexpr uint64_t kMostMs = 160;
   uint64_t pauseMs_ = 20;
