@@ -93,6 +93,8 @@ typedef struct blackout_query {
 #define BLACKOUT_ENDED_BROKEN 3u
 /* Said by the worker. */
 #define BLACKOUT_ENDED_TIMEOUT 4u
+/* It took more of the machine than a run may (output, memory, processes, a file). */
+#define BLACKOUT_ENDED_BOUND 5u
 
 #define BLACKOUT_USED_THREADS 1u
 #define BLACKOUT_USED_PROCESSES 2u
@@ -126,6 +128,10 @@ typedef struct blackout_drive {
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
+#define BLACKOUT_MAX_PRINTED (16u << 20) /* bytes that a run may print */
+#define BLACKOUT_MAX_MEMORY (1ull << 30) /* bytes that it may have, or half of the machine's */
+#define BLACKOUT_MAX_TASKS 1024u         /* threads and processes that it may have at a time */
+#define BLACKOUT_MAX_GROWTH (1ull << 30) /* bytes by which a file may be larger than the largest pool */
 #define BLACKOUT_MAX_OPERATIONS (1u << 20)
 #define BLACKOUT_MAX_HISTORY (1u << 20) /* bytes */
 

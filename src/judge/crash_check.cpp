@@ -84,6 +84,8 @@ class Check {
     if (!intact) return tl::unexpected(intact.error());
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
+    // That much may be what it needs.
+    if (intact->result.outcome.ending == Ending::Bound) whole.judgement = Judgement::Unknown;
     if (whole.judgement == Judgement::Unknown)
       return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);

@@ -172,6 +172,8 @@ Verdict judge(const Outcome& outcome, const OracleRules& rules) {
       v.key = "hangs";  // how that was shown may differ
       return v;
     }
+    case Ending::Bound:
+      return failed("takes more than a restart may: " + outcome.text);
     case Ending::Expectation:
       return failed(fmt::format("violates an expectation: '{}' does not hold", outcome.text));
     case Ending::Signalled:

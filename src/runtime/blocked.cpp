@@ -206,6 +206,13 @@ void addTimes(pid_t process, pid_t thread, RunLook& look) {
   look.queuedMs += strtoull(at, &at, 10) / kMs;
 }
 
+uint64_t memoryOf(pid_t process) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "/proc/%d/status", int(process));
+  const char* line = readText(path, text, sizeof text) ? strstr(text, "RssAnon:") : nullptr;
+  return line == nullptr ? 0 : strtoull(line + 8, nullptr, 10) * 1024;
+}
+
 // POSIX timers, however they were made.
 bool hasTimers(pid_t process) {
   char path[64], text[64];
@@ -220,6 +227,7 @@ RunLook lookAt(pid_t run, pid_t except) {
   int best = -1;
   auto visit = [&](pid_t process) {
     bool timers = hasTimers(process);
+    look.memory += memoryOf(process);
     forEachThread(process, [&](pid_t thread) {
       char state = stateOf(process, thread);
       if (state == 'Z' || state == 'X') return;

@@ -1,6 +1,6 @@
-// Whether a run waits for ever: a look at what the kernel says of all its threads. A thread is blocked if it sleeps in
-// a call without a time limit that nobody but the run's own threads can end. What can't be told counts as going on, so
-// that no program that is merely slow is taken for one that is stuck.
+// A look at what the kernel says of all threads of a run: what they take of the machine, and whether all of them wait
+// for ever. A thread is blocked if it sleeps in a call without a time limit that nobody but the run's own threads can
+// end. What can't be told counts as going on, so that no program that is merely slow is taken for one that is stuck.
 #pragma once
 
 #include <stdint.h>
@@ -23,6 +23,7 @@ struct RunLook {
   ThreadId goes;                   // one that is not blocked
   bool computes = false;           // it runs, or could
   uint64_t computedMs = 0;         // on processors, all of them together
+  uint64_t memory = 0;             // bytes of its own
   uint64_t queuedMs = 0;           // waiting for a processor that somebody else had
 };
 

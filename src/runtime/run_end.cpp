@@ -103,7 +103,7 @@ void watchSignals() {
   struct sigaction action{};
   action.sa_sigaction = fatal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND) | SA_NODEFER;
-  const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+  const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXFSZ};
   for (int s : signals) sigaction(s, &action, nullptr);
 }
 

@@ -175,6 +175,7 @@ class Watch {
     RunLook look = ended ? RunLook{} : lookAt(run_, driver_);
     charge(now - lookedAt_, look);
     lookedAt_ = now;
+    if (!ended && takesTooMuch(look)) return true;
     // A server waits for its client, and whose turn it is between them is not followed.
     if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
     last_ = look;
@@ -185,6 +186,12 @@ class Watch {
     return true;
   }
 
+  // It printed for ever.
+  void printedTooMuch() {
+    constexpr char kText[] = "it printed %u MiB";
+    snprintf(worker->text, sizeof worker->text, kText, BLACKOUT_MAX_PRINTED >> 20);
+    atBound(lookAt(run_, driver_));
+  }
   // Until the next look.
   int pauseMs() const { return int(pauseMs_); }
 
@@ -209,6 +216,30 @@ class Watch {
     HeldThread held(look.waits);
     if (held.held()) held.tellPlace();
     return true;
+  }
+
+  static void atBound(const RunLook& look) {
+    worker->ended = BLACKOUT_ENDED_BOUND;
+    HeldThread held(look.goes.thread != 0 ? look.goes : look.waits);
+    if (held.held()) held.tellPlace();
+  }
+
+  bool takesTooMuch(const RunLook& look) {
+    // One of its processes said so, and others may go on for ever.
+    if (worker->ended == BLACKOUT_ENDED_BROKEN) return true;
+    uint64_t most = memoryBound();
+    if (look.memory > most)
+      snprintf(worker->text, sizeof worker->text, "it has %.1f GiB of memory", double(most) / double(1 << 30));
+    else if (look.threads > BLACKOUT_MAX_TASKS)
+      snprintf(worker->text, sizeof worker->text, "it has %u threads and processes", BLACKOUT_MAX_TASKS);
+    else
+      return false;
+    atBound(look);
+    return true;
+  }
+  static uint64_t memoryBound() {
+    auto half = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+    return half < BLACKOUT_MAX_MEMORY ? half : BLACKOUT_MAX_MEMORY;
   }
 
   // One thread computes, and all others wait for it: can it ever do anything else?
@@ -304,11 +335,20 @@ bool waitForRun(pid_t run, int socket) {
       present = false;
       break;
     }
+    if (!ended && worker->output_size > BLACKOUT_MAX_PRINTED) {
+      watch.printedTooMuch();
+      break;
+    }
     if (watch.over(ended)) break;
   }
   if (!ended) {
     syscall(SYS_kill, run, SIGKILL);
     syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+  }
+  if (worker->ended == 0 && WIFSIGNALED(worker->wait_status) && WTERMSIG(worker->wait_status) == SIGXFSZ) {
+    worker->ended = BLACKOUT_ENDED_BOUND;
+    snprintf(worker->text, sizeof worker->text, "it made a file %llu GiB larger than the largest pool",
+             BLACKOUT_MAX_GROWTH >> 30);
   }
   if (process >= 0) syscall(SYS_close, process);
   if (driverProcess >= 0) syscall(SYS_close, driverProcess);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -116,6 +117,24 @@ void lookUpCommon() {
   lookUpVersion<"realpath", "GLIBC_2.3">();
 }
 
+// A file that never ends would fill the memory in which the run's files are.
+void boundFiles() {
+  uint64_t largest = 0;
+  const auto* base = reinterpret_cast<const char*>(plan);
+  const auto* files = reinterpret_cast<const blackout_plan_file*>(base + plan->files);
+  for (uint32_t i = 0; i < plan->file_count; ++i)
+    if (files[i].lines * BLACKOUT_LINE > largest) largest = files[i].lines * BLACKOUT_LINE;
+  const auto* mappings = reinterpret_cast<const blackout_plan_mapping*>(base + plan->mappings);
+  for (uint32_t i = 0; i < plan->mapping_count; ++i)
+    if (mappings[i].offset + mappings[i].size > largest) largest = mappings[i].offset + mappings[i].size;
+  struct rlimit limit{};
+  if (syscall(SYS_getrlimit, RLIMIT_FSIZE, &limit) != 0) return;
+  uint64_t most = largest + BLACKOUT_MAX_GROWTH;
+  if (limit.rlim_cur <= most) return;
+  limit.rlim_cur = most;
+  syscall(SYS_setrlimit, RLIMIT_FSIZE, &limit);
+}
+
 // In the new process: everything is set up, and the program begins.
 void beginRun(int socket) {
   syscall(SYS_close, socket);
@@ -130,6 +149,7 @@ void beginRun(int socket) {
     if (in < 0) endRun(BLACKOUT_ENDED_BROKEN, "its standard input can't be opened", nullptr);
     moveTo(in, 0);
   }
+  boundFiles();
   traced = worker->traced != 0;
   options.trace = traced ? tracePath : nullptr;
   self.tid = uint32_t(syscall(SYS_gettid));
