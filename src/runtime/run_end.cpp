@@ -83,10 +83,30 @@ void keepPlace(const ucontext_t& u, uintptr_t pc) {
     keepChain(uintptr_t(u.uc_mcontext.gregs[REG_RBP]), low);
 }
 
+// A jump to where no code is tells nothing of its own: the call that led there lies before the address on the stack.
+bool jumpedAway(const siginfo_t* info, const ucontext_t& u) {
+  auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]), sp = uintptr_t(u.uc_mcontext.gregs[REG_RSP]);
+  bool fetching = (u.uc_mcontext.gregs[REG_ERR] & 0x10) != 0;  // of the page fault
+  // An address that is none at all is refused before it is fetched from, and named nowhere.
+  constexpr int kUserBits = 47;
+  bool impossible = info->si_signo == SIGSEGV && pc >> kUserBits != 0;
+  bool faulted = (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) && info->si_code > 0;
+  return faulted && (impossible || (fetching && reinterpret_cast<uintptr_t>(info->si_addr) == pc)) &&
+         sp >= self.stackLow && sp < self.stackTop - 16;
+}
+
 void fatal(int signal, siginfo_t* info, void* context) {
   const auto* u = static_cast<const ucontext_t*>(context);
   if (tellsMore(BLACKOUT_END_FATAL, 0)) {
-    keepPlace(*u, uintptr_t(u->uc_mcontext.gregs[REG_RIP]));
+    if (jumpedAway(info, *u)) {
+      ucontext_t caller = *u;
+      greg_t* r = caller.uc_mcontext.gregs;
+      r[REG_RIP] = *reinterpret_cast<const greg_t*>(r[REG_RSP]) - 1;  // in the call
+      r[REG_RSP] += 8;
+      keepPlace(caller, uintptr_t(r[REG_RIP]));
+    } else {
+      keepPlace(*u, uintptr_t(u->uc_mcontext.gregs[REG_RIP]));
+    }
     if (info->si_code > 0) worker->fault_address = reinterpret_cast<uint64_t>(info->si_addr);
   }
   // The handler is gone (SA_RESETHAND): a fault comes again by itself, what somebody sent is sent again.
