@@ -30,11 +30,14 @@ constexpr double kRunsPerPoint = 2;
 constexpr std::size_t kRepeated = 16;
 
 std::string_view cureOf(std::uint32_t used) {
-  if ((used & kUsedThreads) != 0) return "it has threads, whose order is not fixed; run it with one";
+  if ((used & kUsedThreads) != 0)
+    return "it has threads, whose order is not fixed, or asks the processor itself for the time or for random numbers "
+           "(rdtsc, rdrand); run it with one thread";
   if ((used & kUsedTime) != 0) return "it asks for the time, which --no-pin leaves real; leave that option out";
   if ((used & kUsedRandom) != 0) return "it asks for random numbers, which --no-pin leaves real; leave that option out";
   if ((used & kUsedProcesses) != 0) return "it starts other processes; let the restart do its work itself";
-  return "it may use addresses or uninitialised memory as values; build it with a sanitizer to find out";
+  return "it may use addresses or uninitialised memory as values (build it with a sanitizer to find out), or ask the "
+         "processor itself for the time or for random numbers (rdtsc, rdrand), which are not pinned";
 }
 
 std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked) {
