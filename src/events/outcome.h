@@ -17,6 +17,7 @@ enum class Ending : std::uint8_t {
   Expectation,  // blackout_expect() did not hold; text: its words
   TimedOut,     // the wall clock's guard: nothing can be said
   Broken,       // the run could not be made or followed; text: why
+  Bound,        // it took more of the machine than a run may; text: of what
 };
 
 struct Outcome {

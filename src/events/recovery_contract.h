@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 6u
+#define BLACKOUT_RECOVERY_VERSION 7u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -88,20 +88,25 @@ typedef struct blackout_query {
   uint32_t flags; /* BLACKOUT_QUERY_SKIPPED and the like */
 } blackout_query;
 
-/* How the run ended by itself; 0: the wait status says. */
+/* How the run ended by itself; 0: the wait status says. HUNG is said by the worker too, of a run that waits or loops
+ * for ever. */
 #define BLACKOUT_ENDED_HUNG 1u
 #define BLACKOUT_ENDED_EXPECTATION 2u
 #define BLACKOUT_ENDED_BROKEN 3u
 /* Said by the worker. */
 #define BLACKOUT_ENDED_TIMEOUT 4u
+/* It took more of the machine than a run may (output, memory, processes, a file). */
+#define BLACKOUT_ENDED_BOUND 5u
 
 #define BLACKOUT_USED_THREADS 1u
 #define BLACKOUT_USED_PROCESSES 2u
 #define BLACKOUT_USED_TIME 4u
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
-#define BLACKOUT_USED_STORED 32u /* it stored to PM */
-#define BLACKOUT_USED_HEAP 64u   /* a process of it has the persistent heap */
+#define BLACKOUT_USED_STORED 32u   /* it stored to PM */
+#define BLACKOUT_USED_TIMERS 64u   /* it asked for signals by the clock */
+#define BLACKOUT_USED_SOCKETS 128u /* others than pairs */
+#define BLACKOUT_USED_HEAP 256u    /* a process of it has the persistent heap */
 
 /* How far a client got with its server, and what the server was sent after it (runtime/drive.h). */
 #define BLACKOUT_DRIVE_WAITS 0u       /* for the server to be ready */
@@ -126,6 +131,10 @@ typedef struct blackout_drive {
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
+#define BLACKOUT_MAX_PRINTED (16u << 20) /* bytes that a run may print */
+#define BLACKOUT_MAX_MEMORY (1ull << 30) /* bytes that it may have, or half of the machine's */
+#define BLACKOUT_MAX_TASKS 1024u         /* threads and processes that it may have at a time */
+#define BLACKOUT_MAX_GROWTH (1ull << 30) /* bytes by which a file may be larger than the largest pool */
 #define BLACKOUT_MAX_OPERATIONS (1u << 20)
 #define BLACKOUT_MAX_HISTORY (1u << 20) /* bytes */
 

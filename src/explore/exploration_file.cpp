@@ -120,7 +120,7 @@ void put(Encoder& out, const Outcome& o) {
 
 bool get(Decoder& in, Outcome& o) {
   std::uint64_t ending = in.number();
-  if (ending > static_cast<std::uint64_t>(Ending::Broken)) return false;
+  if (ending > static_cast<std::uint64_t>(Ending::Bound)) return false;
   o.ending = static_cast<Ending>(ending);
   o.code = static_cast<int>(in.small());
   o.text = in.text();

@@ -98,7 +98,7 @@ void putOutcome(Writer& w, const Outcome& o) {
 
 Outcome getOutcome(Reader& r) {
   Outcome o;
-  o.ending = static_cast<Ending>(r.number(static_cast<std::uint8_t>(Ending::Broken)));
+  o.ending = static_cast<Ending>(r.number(static_cast<std::uint8_t>(Ending::Bound)));
   o.code = static_cast<int>(r.number(UINT32_MAX));
   o.text = r.text();
   o.output = r.text();

@@ -149,7 +149,8 @@ class Grouping {
     std::vector<StoreRef> stores;
     if (cause.eitherWay)
       stores = {*cause.first, *cause.second};
-    else if (cause.kind != FindingKind::NotAtomic && cause.kind != FindingKind::RecoveryFails)
+    else if (cause.kind != FindingKind::NotAtomic && cause.kind != FindingKind::StalePointer &&
+             cause.kind != FindingKind::RecoveryFails)
       stores = cause.lost;
     SpaceNo space = cause.space;
     if (!at) at = add(std::move(cause));

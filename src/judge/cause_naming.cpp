@@ -1,6 +1,8 @@
 #include "judge/cause_naming.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -21,16 +23,18 @@ class Naming {
     cause_.chosen = chosen;
     cause_.recovery = recovery;
     cause_.key = probe_.verdict(space, recovery).key;
-    if (auto ok = minimise(); !ok) return tl::unexpected(ok.error());
-    auto lost = probe_.lostStores(space, cause_.chosen);
-    if (!lost) return tl::unexpected(lost.error());
-    cause_.lost = std::move(*lost);
     auto indexes = probe_.indexes(space);
     if (!indexes) return tl::unexpected(indexes.error());
     indexes_ = std::move(*indexes);
-    detail_ = explorer_.detail(space, cause_.recovery);
-    for (const Observation& o : detail_.observations)
-      if (o.query.kind == QueryKind::Bytes) read_[o.query.subject] |= o.query.mask;
+    if (auto ok = lookAtState(); !ok) return tl::unexpected(ok.error());
+    if (auto pointer = stalePointer()) {
+      cause_.kind = FindingKind::StalePointer;
+      cause_.first = pointer;
+      cause_.read = firstRead(*pointer);
+      return std::move(cause_);
+    }
+    if (auto ok = minimise(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = lookAtState(); !ok) return tl::unexpected(ok.error());
     auto named = probe_.isWhole(space, cause_.lost) ? nameWindow(space, space) : nameLost();
     if (!named) return tl::unexpected(named.error());
     return std::move(cause_);
@@ -40,6 +44,55 @@ class Naming {
   unsigned level() const { return explorer_.space(cause_.space).level; }
   const Index& indexOf(const StoreRef& ref) const { return *indexes_[ref.level - 1]; }
   EventNo eventOf(const StoreRef& ref) const { return indexOf(ref).stores()[ref.store].event; }
+
+  // What the present state loses, and what its restart reads.
+  Result<void> lookAtState() {
+    auto lost = probe_.lostStores(cause_.space, cause_.chosen);
+    if (!lost) return tl::unexpected(lost.error());
+    cause_.lost = std::move(*lost);
+    detail_ = explorer_.detail(cause_.space, cause_.recovery);
+    read_.clear();
+    for (const Observation& o : detail_.observations)
+      if (o.query.kind == QueryKind::Bytes) read_[o.query.subject] |= o.query.mask;
+    return {};
+  }
+
+  // --- a pointer of the earlier process ---
+
+  // The restart faulted at, or shortly behind, an address that the run before the crash had stored and that it read:
+  // one in no pool, so it was good in that process only.
+  std::optional<StoreRef> stalePointer() const {
+    const Outcome& outcome = explorer_.outcome(detail_.outcome);
+    constexpr std::uint64_t kObject = 4096;
+    if (outcome.ending != Ending::Signalled || (outcome.code != SIGSEGV && outcome.code != SIGBUS)) return std::nullopt;
+    for (const StoreRef& ref : survivors()) {
+      const Event& e = indexOf(ref).trace()[eventOf(ref)];
+      if (bytesOf(e) == sizeof e.value && outcome.faultAddress >= e.value && outcome.faultAddress - e.value < kObject &&
+          isVolatileAddress(indexOf(ref).trace(), e.value))
+        return ref;
+    }
+    return std::nullopt;
+  }
+  // Numbers and offsets are small; what is large and in no pool can only be an address elsewhere.
+  static bool isVolatileAddress(const Trace& trace, std::uint64_t value) {
+    constexpr unsigned kSmallBits = 32, kAddressBits = 47;
+    if (value >> kSmallBits == 0 || value >> kAddressBits != 0) return false;
+    for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+      if (kindOf(trace[n]) != EventKind::Map) continue;
+      std::uint64_t place[2];  // address and size
+      std::memcpy(place, trace.payload(n).data(), sizeof place);
+      if (value - place[0] < place[1]) return false;
+    }
+    return true;
+  }
+  std::optional<std::size_t> firstRead(const StoreRef& ref) const {
+    TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
+    for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
+      const Query& q = detail_.observations[i].query;
+      if (q.kind == QueryKind::Bytes && q.subject == w && (q.mask & maskOf(indexOf(ref), ref.store)) != 0) return i;
+    }
+    return std::nullopt;
+  }
 
   // --- the smallest state ---
 

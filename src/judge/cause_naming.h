@@ -2,7 +2,8 @@
 // letting one line after the other persist as long as the restart fails in the same way. What is left is the store
 // whose loss matters. What relies on it is the store without which the failure is gone (so it is what leads there),
 // also if the lost store had persisted (so it can wait for it): then their order is what is wrong, and the trace says
-// how. If the second does not hold, neither may be there without the other: the update is not atomic.
+// how. If the second does not hold, neither may be there without the other: the update is not atomic. A restart that
+// follows a pointer into the memory of the earlier process fails by that, whatever was lost.
 #pragma once
 
 #include <map>
@@ -23,8 +24,9 @@ struct Cause {
   RecoveryNo recovery = 0;
   std::string key;  // Verdict::key of its outcome
 
-  std::vector<StoreRef> lost;       // all stores that the state loses of what the recovery reads
-  std::optional<StoreRef> first;    // the store that is lost, or comes too late; not-atomic: that begins the update
+  std::vector<StoreRef> lost;  // all stores that the state loses of what the recovery reads
+  // The store that is lost, or comes too late; not-atomic: that begins the update; stale-pointer: of the pointer.
+  std::optional<StoreRef> first;
   std::optional<StoreRef> second;   // what survives and relies on it; not-atomic: that completes the update
   std::optional<EventNo> promised;  // instead of `second`: the operation of the lost store had ended here
   std::optional<EventNo> flush;     // that no fence completed in time, or that came too late

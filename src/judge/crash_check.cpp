@@ -30,11 +30,14 @@ constexpr double kRunsPerPoint = 2;
 constexpr std::size_t kRepeated = 16;
 
 std::string_view cureOf(std::uint32_t used) {
-  if ((used & kUsedThreads) != 0) return "it has threads, whose order is not fixed; run it with one";
+  if ((used & kUsedThreads) != 0)
+    return "it has threads, whose order is not fixed, or asks the processor itself for the time or for random numbers "
+           "(rdtsc, rdrand); run it with one thread";
   if ((used & kUsedTime) != 0) return "it asks for the time, which --no-pin leaves real; leave that option out";
   if ((used & kUsedRandom) != 0) return "it asks for random numbers, which --no-pin leaves real; leave that option out";
   if ((used & kUsedProcesses) != 0) return "it starts other processes; let the restart do its work itself";
-  return "it may use addresses or uninitialised memory as values; build it with a sanitizer to find out";
+  return "it may use addresses or uninitialised memory as values (build it with a sanitizer to find out), or ask the "
+         "processor itself for the time or for random numbers (rdtsc, rdrand), which are not pinned";
 }
 
 std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked) {
@@ -84,6 +87,8 @@ class Check {
     if (!intact) return tl::unexpected(intact.error());
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
+    // That much may be what it needs.
+    if (intact->result.outcome.ending == Ending::Bound) whole.judgement = Judgement::Unknown;
     if (whole.judgement == Judgement::Unknown)
       return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
@@ -218,7 +223,18 @@ class Check {
     return false;
   }
 
+  // A restart that failed was seen, whatever it does the next time.
+  void noteUnrepeated(const Finding& f) {
+    auto unrepeated = [](const Fact& fact) { return std::holds_alternative<NotRepeated>(fact); };
+    if (f.kind == FindingKind::CrossFailureRace || !f.shownBy) return;
+    if (std::none_of(f.evidence.begin(), f.evidence.end(), unrepeated)) return;
+    out_.incomplete.push_back(
+        fmt::format("A restart failed ({}), and run once more on the same crash state it did not fail in that way.",
+                    f.shownBy->symptom));
+  }
+
   Result<void> add(ShownFinding shown) {
+    noteUnrepeated(shown.finding);
     if (joined(shown.finding)) return {};
     auto trace = crashTrace(shown.state, shown.indexes);
     if (!trace) return tl::unexpected(trace.error());

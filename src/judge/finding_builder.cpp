@@ -64,6 +64,13 @@ class FindingBuilder {
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
+    // To record it may take more time than it has; then the same restart is asked without that.
+    if (now.judgement == Judgement::Unknown) {
+      auto plain = context_.explorer.repeat(cause_.space, cause_.chosen, false);
+      if (!plain) return tl::unexpected(plain.error());
+      run_.outcome = std::move(plain->result.outcome);
+      now = context_.judge.verdict(cause_.space, run_.outcome);
+    }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
 
     finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind);
@@ -85,7 +92,9 @@ class FindingBuilder {
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
     if (!failsAgain || now.key != cause_.key) {
       finding_.severity = Severity::Suspected;
-      finding_.evidence.push_back(NotRepeated{failsAgain ? now.symptom : std::string()});
+      finding_.evidence.push_back(NotRepeated{failsAgain                            ? now.symptom
+                                              : now.judgement == Judgement::Unknown ? "could not be judged"
+                                                                                    : std::string()});
     }
     ShownFinding shown{std::move(finding_), {}, indexes_, run_.outcome};
     shown.state = *shown.finding.crashState;
@@ -100,6 +109,7 @@ class FindingBuilder {
   bool isLost() const {
     return cause_.first && std::find(cause_.lost.begin(), cause_.lost.end(), *cause_.first) != cause_.lost.end();
   }
+  bool stale() const { return cause_.kind == FindingKind::StalePointer; }
   // Not lost, but not yet stored when the power fails.
   bool late() const { return cause_.kind == FindingKind::WrongOrder && !isLost(); }
 
@@ -123,10 +133,11 @@ class FindingBuilder {
   void places() {
     bool atomic = cause_.kind == FindingKind::NotAtomic;
     if (cause_.first)
-      first_ = addPlace(race_    ? "written here"
-                        : atomic ? "stored here"
-                        : late() ? "too late: stored here"
-                                 : "lost: stored here",
+      first_ = addPlace(race_     ? "written here"
+                        : stale() ? "the pointer is stored here"
+                        : atomic  ? "stored here"
+                        : late()  ? "too late: stored here"
+                                  : "lost: stored here",
                         cause_.first->level, eventOf(*cause_.first), false);
     if (race_)
       ;  // what else survives is beside the point
@@ -161,7 +172,7 @@ class FindingBuilder {
       if (const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first)))
         finding_.operation = operation->name;
     }
-    if (cause_.kind != FindingKind::NotAtomic)
+    if (cause_.kind != FindingKind::NotAtomic && !stale())
       for (const StoreRef& ref : cause_.lost) {
         const Event& e = indexOf(ref).trace()[eventOf(ref)];
         addExample(finding_, affected(indexOf(ref).trace(), e.addr, bytesOf(e), e), true);
@@ -173,6 +184,11 @@ class FindingBuilder {
   // stores in question was certain; otherwise a race, and its reader is one of the finding's places. That a commit
   // variable itself may be one thing or the other is no race: it is there for that.
   void classify() {
+    if (stale()) {
+      read_ = cause_.read;
+      finding_.bugClass = BugClass::Semantic;
+      return;
+    }
     RecoveryDetail detail = context_.explorer.detail(cause_.space, cause_.recovery);
     std::optional<std::size_t> racing, involved;
     auto commit = [&](const std::optional<StoreRef>& ref) {
@@ -310,7 +326,7 @@ class FindingBuilder {
     if (!race_ && cause_.exchange) add(FineExchanged{first_, second_});
     if (!race_ && cause_.eitherWay) add(BothFail{});
     if (!cause_.examined) add(NotExamined{});
-    if (cause_.read && cause_.kind != FindingKind::NotAtomic && severalSources()) add(MaySeeSeveral{});
+    if (cause_.read && cause_.kind != FindingKind::NotAtomic && !stale() && severalSources()) add(MaySeeSeveral{});
   }
 
   EventNo crashOf(unsigned level) const {

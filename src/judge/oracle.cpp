@@ -161,12 +161,19 @@ bool saysMore(const Outcome& answer, const Outcome& than) {
 Verdict judge(const Outcome& outcome, const OracleRules& rules) {
   switch (outcome.ending) {
     case Ending::TimedOut:
-      return unknown("a restart exceeded its time limit; give it more time with --run-timeout");
+      return unknown(outcome.text.empty() ? "a restart exceeded its time limit; give it more time with --run-timeout"
+                                          : outcome.text);
     case Ending::Broken:
       return unknown(outcome.text.empty() ? "a restart could not be followed" : outcome.text);
-    case Ending::Hung:
-      if (!outcome.text.empty()) return failed("hangs: " + outcome.text);
-      return failed(rules.stepLimit == 0 ? "hangs" : fmt::format("hangs: more than {} steps", rules.stepLimit));
+    case Ending::Hung: {
+      Verdict v = failed(!outcome.text.empty()  ? "hangs: " + outcome.text
+                         : rules.stepLimit == 0 ? "hangs"
+                                                : fmt::format("hangs: more than {} steps", rules.stepLimit));
+      v.key = "hangs";  // how that was shown may differ
+      return v;
+    }
+    case Ending::Bound:
+      return failed("takes more than a restart may: " + outcome.text);
     case Ending::Expectation:
       return failed(fmt::format("violates an expectation: '{}' does not hold", outcome.text));
     case Ending::Signalled:

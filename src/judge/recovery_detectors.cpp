@@ -15,6 +15,7 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::MissingFence:
     case FindingKind::WrongOrder:
     case FindingKind::NotAtomic:
+    case FindingKind::StalePointer:
     case FindingKind::RecoveryFails:
       return FoundBy::FailingRestarts;
     case FindingKind::CrossFailureRace:

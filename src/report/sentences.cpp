@@ -117,6 +117,10 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                          std::max<PlaceNo>(first, 1), fails);
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
+    case FindingKind::StalePointer:
+      return capital(fmt::format(
+          "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
+          fails));
     case FindingKind::RecoveryFails:
     case FindingKind::ProgramBug:
     case FindingKind::UncommittedRead:
@@ -153,6 +157,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
     case FindingKind::MissingFence:
     case FindingKind::WrongOrder:
     case FindingKind::NotAtomic:
+    case FindingKind::StalePointer:
     case FindingKind::RecoveryFails:
     case FindingKind::CrossFailureRace:
     case FindingKind::UncommittedRead:

@@ -238,14 +238,16 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
     case BLACKOUT_ENDED_BROKEN:
       o.ending = Ending::Broken;
       break;
+    case BLACKOUT_ENDED_BOUND:
+      o.ending = Ending::Bound;
+      break;
     default:
       o.ending = WIFSIGNALED(c.wait_status) ? Ending::Signalled : Ending::Exited;
       o.code = WIFSIGNALED(c.wait_status) ? WTERMSIG(c.wait_status) : WEXITSTATUS(c.wait_status);
   }
-  // Trapped runs are judged by processor time (runtime/zygote.cpp).
-  if (c.ended == BLACKOUT_ENDED_HUNG && c.steps <= limits_.steps)
-    o.text = fmt::format("more than {} s of processor time", c.timeout_ms / 5000.0);
-  if (c.ended != 0 && c.ended != BLACKOUT_ENDED_HUNG) o.text.assign(c.text, shownLength(c.text, sizeof c.text));
+  // A run that is over by its steps says so itself (oracle.cpp); the worker says of one that waits or loops.
+  if (c.ended != 0 && (c.ended != BLACKOUT_ENDED_HUNG || c.steps <= limits_.steps))
+    o.text.assign(c.text, shownLength(c.text, sizeof c.text));
   o.output.assign(c.output, std::min<std::uint64_t>(c.output_size, BLACKOUT_MAX_OUTPUT));
   maskProcessNumbers(o.output);
   o.outputCut = c.output_size > BLACKOUT_MAX_OUTPUT;
@@ -260,6 +262,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   }
   o.faultAddress = c.fault_address;
   o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
+  // Where it is when it is found to take too much is chance, and what differs between two runs is taken for more.
+  if (o.ending == Ending::Bound && !w.traced) o.frames.clear();
   if (c.instrumented == 0 && o.ending != Ending::Broken) {
     // Nobody saw what it read, so it may have read everything.
     result.notes.emplace_back(

@@ -174,12 +174,13 @@ Result<Recording> record(const RecordOptions& options) {
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (auto ok = beginning.save(recording.tracePath, false); !ok) return tl::unexpected(ok.error());
 
-  RecordingRunner runner(*launcher, options, recording.tracePath,
+  RecordingRunner runner(*launcher, options, recording.tracePath, shadow,
                          runtimeOptions(options, recording.tracePath, shadow, *patterns));
   auto ran = runner.run({.role = Role::Recording});
   if (!ran) return tl::unexpected(ran.error());
   recording.waitStatus = ran->waitStatus;
   recording.notes = std::move(ran->notes);
+  recording.incomplete = std::move(ran->unseen);
   if (auto ok = judgeClient(options, program, ran->client, recording); !ok) return tl::unexpected(ok.error());
 
   if (auto ok = TrappedSites().nameSites(recording.tracePath); !ok) return tl::unexpected(ok.error());

@@ -9,12 +9,19 @@
 
 #include <cassert>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "runtime/drive.h"
+#include "runtime/processes.h"
+
+namespace fs = std::filesystem;
 
 namespace blackout {
 
@@ -132,6 +139,62 @@ ClientEnd clientEnd(const blackout_drive& drive) {
   return end;
 }
 
+// What the program left behind, all of it asleep: nobody waits for that for ever.
+class Leftovers {
+ public:
+  // True: for a second nobody of them has run, or for five if one sleeps until some time has passed. A daemon that
+  // works is waited for.
+  bool sleep() {
+    std::uint64_t ran = 0;
+    bool asleep = true, timed = false;
+    auto add = [&](pid_t process) {
+      rt::forEachThread(process, [&](pid_t thread) {
+        char state = rt::stateOf(process, thread);
+        if (state == 'Z' || state == 'X') return;
+        asleep &= state == 'S' || state == 'T';
+        char path[64], call[64];
+        std::snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", process, thread);
+        timed |= rt::readText(path, call, sizeof call) && std::strstr(call, "nanosleep") != nullptr;
+        ran += rt::switchesOf(process, thread) + static_cast<std::uint64_t>(thread);
+      });
+    };
+    rt::forEachBelow(getpid(), 0, add);
+    auto now = std::chrono::steady_clock::now();
+    if (!asleep || ran != ran_) since_ = now;
+    ran_ = ran;
+    return now - since_ >= std::chrono::seconds(timed ? 5 : 1);
+  }
+  // Ends them, and says what can't be known of them.
+  static void end(const fs::path& pools, RunEnd& run) {
+    bool mapped = false;
+    std::string names;
+    auto kill = [&](pid_t process) {
+      char path[64], name[64];
+      std::snprintf(path, sizeof path, "/proc/%d/comm", process);
+      if (!rt::readText(path, name, sizeof name)) return;
+      std::string_view word(name);
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", word.substr(0, word.find('\n')));
+      std::ifstream maps(fmt::format("/proc/{}/maps", process));
+      for (std::string line; !mapped && std::getline(maps, line);)
+        mapped = line.find(pools.string()) != std::string::npos;
+      ::kill(process, SIGKILL);
+    };
+    rt::forEachBelow(getpid(), 0, kill);
+    if (names.empty()) return;
+    run.notes.push_back(fmt::format(
+        "The program ended and left a process asleep ({}), which was not waited for and was killed.", names));
+    if (mapped)
+      run.unseen.push_back(fmt::format(
+          "The program left a process behind ({}) that has a pool mapped and slept; what it would have done later was "
+          "not seen. Let the program wait for it, or end it.",
+          names));
+  }
+
+ private:
+  std::uint64_t ran_ = 0;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 // Children that outlive the program come to us, so that the trace ends after the last of them.
 class Subreaper {
  public:
@@ -151,8 +214,12 @@ struct RecordingRunner::Process {
 };
 
 RecordingRunner::RecordingRunner(const Launcher& launcher, const RecordOptions& options, const std::string& tracePath,
-                                 RuntimeOptions runtimeOptions)
-    : launcher_(launcher), options_(options), tracePath_(tracePath), runtimeOptions_(std::move(runtimeOptions)) {}
+                                 const fs::path& pools, RuntimeOptions runtimeOptions)
+    : launcher_(launcher),
+      options_(options),
+      tracePath_(tracePath),
+      pools_(pools),
+      runtimeOptions_(std::move(runtimeOptions)) {}
 RecordingRunner::~RecordingRunner() = default;
 
 Result<void> RecordingRunner::begin(unsigned, const Run& run) {
@@ -179,11 +246,20 @@ Result<void> RecordingRunner::begin(unsigned, const Run& run) {
 Result<std::pair<unsigned, RunEnd>> RecordingRunner::wait() {
   assert(process_ != nullptr);
   RunEnd end;
+  std::optional<Leftovers> left;
   for (;;) {
     int status = 0;
-    pid_t ended = waitpid(-1, &status, 0);
-    if (ended == process_->launched.pid) end.waitStatus = status;
+    pid_t ended = waitpid(-1, &status, left ? WNOHANG : 0);
+    if (ended == process_->launched.pid) {
+      end.waitStatus = status;
+      // A driver ends what belongs to its server.
+      if (!process_->driver) left.emplace();
+    }
     if (ended < 0 && errno != EINTR) break;  // ECHILD: all are gone
+    if (ended != 0) continue;
+    if (left->sleep()) Leftovers::end(pools_, end);
+    constexpr useconds_t kTick = 5000;
+    usleep(kTick);
   }
   if (process_->driver) {
     blackout_drive drive = process_->driver->result();

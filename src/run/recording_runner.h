@@ -2,6 +2,7 @@
 // The trace begins before the program does, with those pools in it; it ends with the last of the program's processes.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "run/launch.h"
@@ -12,9 +13,10 @@ namespace blackout {
 
 class RecordingRunner : public Runner {
  public:
-  // All must outlive it. `tracePath`: the trace, begun; `runtimeOptions` name it, and the copies of the pools.
+  // All must outlive it. `tracePath`: the trace, begun; `pools`: the folder of the copies of the pools;
+  // `runtimeOptions` name both.
   RecordingRunner(const Launcher& launcher, const RecordOptions& options, const std::string& tracePath,
-                  RuntimeOptions runtimeOptions);
+                  const std::filesystem::path& pools, RuntimeOptions runtimeOptions);
   ~RecordingRunner() override;
 
   unsigned workers() const override { return 1; }
@@ -28,6 +30,7 @@ class RecordingRunner : public Runner {
   const Launcher& launcher_;
   const RecordOptions& options_;
   const std::string& tracePath_;
+  const std::filesystem::path& pools_;
   RuntimeOptions runtimeOptions_;
   std::unique_ptr<Process> process_;  // while it runs
 };

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/processes.h"
+
 extern char** environ;
 
 namespace blackout::rt {
@@ -34,50 +36,6 @@ uint64_t nowMs() {
 void nap(uint64_t microseconds) {
   struct timespec t{time_t(microseconds / 1000000), long(microseconds % 1000000) * 1000};
   syscall(SYS_nanosleep, &t, nullptr);
-}
-
-bool readText(const char* path, char* to, size_t size) {
-  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return false;
-  size_t n = 0;
-  for (long r; n < size - 1 && (r = syscall(SYS_read, fd, to + n, size - 1 - n)) > 0;) n += size_t(r);
-  to[n] = '\0';
-  syscall(SYS_close, fd);
-  return n > 0;
-}
-
-template <class Body>
-void forEachNumber(const char* text, Body body) {
-  for (char* end; *text != '\0'; text = end) {
-    long n = strtol(text, &end, 10);
-    if (end == text) return;
-    body(pid_t(n));
-  }
-}
-
-// The threads of a process, by its folder in /proc.
-template <class Body>
-void forEachThread(pid_t process, Body body) {
-  struct Dirent {
-    uint64_t inode;
-    int64_t next;
-    unsigned short size;
-    unsigned char type;
-    char name[];
-  };
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/task", int(process));
-  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd < 0) return;
-  alignas(8) char buffer[2048];
-  for (long n; (n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
-    for (long at = 0; at < n;) {
-      auto* d = reinterpret_cast<Dirent*>(buffer + at);
-      at += d->size;
-      if (d->name[0] != '.') body(pid_t(strtol(d->name, nullptr, 10)));
-    }
-  }
-  syscall(SYS_close, fd);
 }
 
 // All processes of the server at one look.
@@ -125,31 +83,9 @@ class Server {
 
   template <class Body>
   void visit(Body body) const {
-    if (!visitBelow(above_, body)) body(first_);
-  }
-  // False: this kernel does not tell children.
-  template <class Body>
-  bool visitBelow(pid_t process, Body& body) const {
-    bool told = false;
-    forEachThread(process, [&](pid_t thread) {
-      char path[64], children[4096];
-      snprintf(path, sizeof path, "/proc/%d/task/%d/children", int(process), int(thread));
-      struct stat st;
-      told |= syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0;
-      if (!readText(path, children, sizeof children)) return;
-      forEachNumber(children, [&](pid_t child) {
-        if (child == self_) return;
-        body(child);
-        visitBelow(child, body);
-      });
-    });
-    return told;
+    if (!forEachBelow(above_, self_, body)) body(first_);
   }
 
-  static char stateOf(const char* stat) {
-    const char* name = strrchr(stat, ')');
-    return name == nullptr || strlen(name) < 3 ? 'Z' : name[2];
-  }
   static bool isZombie(pid_t process) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/stat", int(process));
@@ -166,13 +102,7 @@ class Server {
     l.asleep &= state == 'S';
     snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", int(process), int(thread));
     l.timed |= readText(path, text, sizeof text) && strstr(text, "nanosleep") != nullptr;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", int(process), int(thread));
-    if (!readText(path, text, sizeof text)) return;
-    constexpr char kSwitches[] = "ctxt_switches:";
-    for (const char* at = text; (at = strstr(at, kSwitches)) != nullptr;) {
-      at += sizeof kSwitches - 1;
-      l.ran += strtoull(at, nullptr, 10);
-    }
+    l.ran += switchesOf(process, thread);
   }
 
   pid_t first_, self_, above_;

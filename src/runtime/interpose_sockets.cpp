@@ -17,6 +17,7 @@
 
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
+#include "runtime/pinned.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -93,6 +94,7 @@ void listening() {
 }  // namespace
 
 BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
+  used(BLACKOUT_USED_SOCKETS);
   if (domain == AF_INET || domain == AF_INET6) ownNetwork();
   return int(syscall(SYS_socket, domain, type, protocol));
 }

@@ -295,15 +295,15 @@ BLACKOUT_EXPORT int epoll_wait(int fd, struct epoll_event* events, int count, in
 
 // Signals by the real clock.
 BLACKOUT_EXPORT unsigned alarm(unsigned seconds) noexcept {
-  if (seconds != 0) used(BLACKOUT_USED_TIME);
+  if (seconds != 0) used(BLACKOUT_USED_TIME | BLACKOUT_USED_TIMERS);
   return unsigned(syscall(SYS_alarm, seconds));
 }
 BLACKOUT_EXPORT int setitimer(__itimer_which_t which, const struct itimerval* value, struct itimerval* old) noexcept {
-  used(BLACKOUT_USED_TIME);
+  used(BLACKOUT_USED_TIME | BLACKOUT_USED_TIMERS);
   return int(syscall(SYS_setitimer, which, value, old));
 }
 BLACKOUT_EXPORT int timer_create(clockid_t clock, struct sigevent* event, timer_t* timer) noexcept {
-  used(BLACKOUT_USED_TIME);
+  used(BLACKOUT_USED_TIME | BLACKOUT_USED_TIMERS);
   return BLACKOUT_REAL_VERSION(timer_create, "GLIBC_2.34")(clock, event, timer);
 }
 BLACKOUT_EXPORT int timerfd_create(__clockid_t clock, int flags) noexcept {

@@ -1,5 +1,6 @@
 // Causes are named, told apart and grouped: tiny recorded programs, a recovery as a function, and the findings that
 // come of them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "events/trace.h"
@@ -341,15 +342,28 @@ TEST(CrashCheck, WhatCannotBeJudgedIsNoFinding) {
   EXPECT_EQ(c.exploration.notExplored, c.incomplete);
 }
 
-TEST(CrashCheck, WhatDoesNotFailAgainIsOnlySuspected) {
+TEST(CrashCheck, WhatDoesNotFailAgainIsOnlySuspectedAndNothingIsClean) {
   Node p;
   p.storeAt(p.init, kValue, 5);
   p.storeAt(p.publish, kRoot, 64);
   p.flush(kRoot), p.fence();
-  const CrashCheck c = check(p, follow, {}, true);
+  const CrashCheck c = check(p, follow, {}, Outcome());
   const Finding& f = only(c);
   EXPECT_EQ(f.severity, Severity::Suspected);
   EXPECT_TRUE(says(f, "did not fail"));
+  EXPECT_THAT(c.incomplete, testing::Contains(testing::HasSubstr("run once more on the same crash state")));
+}
+
+TEST(CrashCheck, WhatTakesTooLongToRecordIsRunWithoutThat) {
+  Node p;
+  p.storeAt(p.init, kValue, 5);
+  p.storeAt(p.publish, kRoot, 64);
+  p.flush(kRoot), p.fence();
+  Outcome slow;
+  slow.ending = Ending::TimedOut;
+  const CrashCheck c = check(p, follow, {}, slow);
+  EXPECT_EQ(only(c).severity, Severity::Shown);
+  EXPECT_TRUE(c.incomplete.empty());
 }
 
 TEST(CrashCheck, TheSameAtAnyNumberOfJobs) {

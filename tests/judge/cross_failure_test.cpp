@@ -153,9 +153,9 @@ TEST(CrossFailure, NoRunIsMadeForARace) {
   JudgedProgram silent, telling;
   storeBoth(silent, 1), storeBoth(telling, 1);
   std::uint64_t plain = 0, judged = 0;
-  check(silent, [](FakeMemory& m) { return both(m), exited(); }, {}, false, "", &plain);
+  check(silent, [](FakeMemory& m) { return both(m), exited(); }, {}, std::nullopt, "", &plain);
   CrashOptions options;
-  check(telling, both, options, false, "", &judged);
+  check(telling, both, options, std::nullopt, "", &judged);
   // One more to show it, with its places.
   EXPECT_LE(judged, plain + 8);
   EXPECT_EQ(check(silent, both).exploration.runs,

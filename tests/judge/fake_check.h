@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "events/trace.h"
 #include "fake_recovery.h"
 #include "judge/crash_check.h"
@@ -18,15 +20,16 @@ class NoStacks : public Stacks {
   std::vector<Frame> endOf(const Trace&, const Outcome&) override { return {}; }
 };
 
-inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {}, bool flaky = false,
-                        std::string_view model = "", std::uint64_t* made = nullptr) {
+inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {},
+                        std::optional<Outcome> traced = std::nullopt, std::string_view model = "",
+                        std::uint64_t* made = nullptr) {
   const Index& index = p.index(model);
   TrackedBytes tracked = TrackedBytes::of(index);
   Baseline end(index, tracked, {index.trace().end()});
   Baseline baseline(index, tracked, *choosePoints(index, options.points));
   FakeRunner ends(end, recovery);
   FakeRunner runs(baseline, recovery, options.jobs);
-  runs.flaky = flaky;
+  runs.traced = std::move(traced);
   options.program.command = {"/no/program"};
   NoStacks stacks;
   auto result = checkCrashes({ends, end, runs, tracked, baseline, [] { return Result<void>(); }}, options, stacks);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "model/tracked_bytes.h"
@@ -74,7 +75,7 @@ class FakeRunner : public Runner {
     RunEnd result;
     result.outcome = recovery_(memory);
     result.queries = std::move(memory.queries);
-    if (flaky && request.traced) result.outcome = {};
+    if (traced && request.traced) result.outcome = *traced;
     done_.emplace(worker, std::move(result));
     return {};
   }
@@ -86,7 +87,7 @@ class FakeRunner : public Runner {
   }
 
   std::uint64_t runs = 0;
-  bool flaky = false;  // traced runs end well
+  std::optional<Outcome> traced;  // how traced runs end, if not as the others
 
  private:
   const Baseline& baseline_;

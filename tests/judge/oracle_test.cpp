@@ -39,6 +39,9 @@ TEST(Oracle, SignalsHangsAndExpectations) {
   expectFailed(ended(Ending::Signalled, SIGSEGV), "crashes with SIGSEGV");
   expectFailed(ended(Ending::Signalled, SIGBUS), "crashes with SIGBUS");
   expectFailed(ended(Ending::Hung), "hangs: more than 1000 steps");
+  expectFailed(ended(Ending::Hung, 0, "nobody is left to wake it"), "hangs: nobody is left to wake it");
+  EXPECT_EQ(judge(ended(Ending::Hung), kLenient).key, judge(ended(Ending::Hung, 0, "it loops"), kLenient).key);
+  expectFailed(ended(Ending::Bound, 0, "it printed 16 MiB"), "takes more than a restart may: it printed 16 MiB");
   expectFailed(ended(Ending::Expectation, 0, "every key has its value"),
                "violates an expectation: 'every key has its value' does not hold");
 }
@@ -46,6 +49,7 @@ TEST(Oracle, SignalsHangsAndExpectations) {
 TEST(Oracle, NothingIsSaidOfRunsThatCouldNotBeFollowed) {
   for (const OracleRules& rules : {kLenient, kStrict}) {
     EXPECT_EQ(judge(ended(Ending::TimedOut), rules).judgement, Judgement::Unknown);
+    EXPECT_EQ(judge(ended(Ending::TimedOut, 0, "a restart still waited"), rules).symptom, "a restart still waited");
     Verdict broken = judge(ended(Ending::Broken, 0, "it uses io_uring"), rules);
     EXPECT_EQ(broken.judgement, Judgement::Unknown);
     EXPECT_EQ(broken.symptom, "it uses io_uring");

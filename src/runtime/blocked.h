@@ -1,0 +1,40 @@
+// A look at what the kernel says of all threads of a run: what they take of the machine, and whether all of them wait
+// for ever. A thread is blocked if it sleeps in a call without a time limit that nobody but the run's own threads can
+// end. What can't be told counts as going on, so that no program that is merely slow is taken for one that is stuck.
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+namespace blackout::rt {
+
+struct ThreadId {
+  pid_t process = 0;
+  pid_t thread = 0;
+};
+
+// All threads of the run at one look.
+struct RunLook {
+  uint32_t threads = 0;
+  uint32_t blocked = 0;
+  uint64_t ran = 0;                // a sum over which thread was put on a processor how often
+  ThreadId waits;                  // of those that are blocked, the one whose place tells most
+  const char* waitsFor = nullptr;  // "a lock or a condition"
+  ThreadId goes;                   // one that is not blocked
+  bool computes = false;           // it runs, or could
+  uint64_t computedMs = 0;         // on processors, all of them together
+  uint64_t memory = 0;             // bytes of its own
+  uint64_t queuedMs = 0;           // waiting for a processor that somebody else had
+};
+
+// `run` is below the calling process, as everything that came of it is; `except` is none of it.
+RunLook lookAt(pid_t run, pid_t except);
+
+// Two looks that find everybody blocked, and nobody having run in between: there was a moment at which all of them
+// were.
+inline bool stuck(const RunLook& before, const RunLook& now) {
+  return now.threads != 0 && now.blocked == now.threads && before.blocked == before.threads &&
+         before.threads == now.threads && before.ran == now.ran;
+}
+
+}  // namespace blackout::rt

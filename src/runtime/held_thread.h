@@ -1,0 +1,50 @@
+// A thread of a run in the worker's hand (ptrace): it stands still, its registers can be read, and it can be made to
+// tell its place or to go on by one instruction. The run never outlives it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+#include "runtime/blocked.h"
+
+namespace blackout::rt {
+
+// Vector registers and the like, as the kernel keeps them.
+struct VectorRegisters {
+  size_t size;
+  alignas(64) uint8_t bytes[16384];
+  bool operator==(const VectorRegisters& other) const;
+};
+
+class HeldThread {
+ public:
+  explicit HeldThread(ThreadId id);
+  ~HeldThread();
+  HeldThread(const HeldThread&) = delete;
+  HeldThread& operator=(const HeldThread&) = delete;
+
+  // False: it can't be held (the system forbids it), or it is gone.
+  bool held() const { return held_; }
+  const ThreadId& id() const { return id_; }
+  bool registers(user_regs_struct& to) const;
+  bool registers(VectorRegisters& to) const;
+  // Goes on by one instruction; false: something else happened.
+  bool step();
+  // Lets it keep its stack as the end of the run (worker->frames), and kills its process.
+  void tellPlace();
+
+ private:
+  bool waitForStop(int& status, bool patient);
+
+  ThreadId id_;
+  bool held_ = false;
+  int signal_ = 0;  // that came instead of a step
+};
+
+// In the run: keeps the stack of these registers as the place where it ended, and stops. Called by tellPlace().
+void keepPlaceAndStop(void* context);
+// The top of a stack that is there in every process of the run for that.
+char* placeStackTop();
+
+}  // namespace blackout::rt

@@ -1,0 +1,223 @@
+#include "runtime/loop_proof.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "runtime/processes.h"
+
+namespace blackout::rt {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+// After so many instructions, and then after twice as many each time, the state to be met again is another one. The
+// very first was not reached by a single step, which leaves its mark in a register behind each system call.
+constexpr unsigned kAgain = 1000;
+
+// What a process has in its writable memory, as a sum per page.
+class MemorySums {
+ public:
+  MemorySums() = default;
+  ~MemorySums() {
+    if (pages_ != nullptr) syscall(SYS_munmap, pages_, kMaxPages * sizeof(Page));
+  }
+  MemorySums(const MemorySums&) = delete;
+  MemorySums& operator=(const MemorySums&) = delete;
+
+  // False: there is too much of it.
+  bool take(pid_t process) {
+    process_ = process;
+    count_ = suspect_ = 0;
+    if (pages_ == nullptr && !makeRoom()) return false;
+    return visit([&](uint64_t address, const uint8_t* bytes) {
+      if (count_ == kMaxPages) return false;
+      pages_[count_++] = {address, sumOf(bytes)};
+      return true;
+    });
+  }
+  // Whether it still has the same.
+  bool same() {
+    // What differed before is the first to differ again.
+    uint8_t bytes[kPage];
+    if (count_ != 0 &&
+        (!readMemory(process_, pages_[suspect_].address, bytes, kPage) || sumOf(bytes) != pages_[suspect_].sum))
+      return false;
+    size_t at = 0;
+    bool equal = visit([&](uint64_t address, const uint8_t* now) {
+      if (at < count_ && pages_[at].address == address && pages_[at].sum == sumOf(now)) return ++at, true;
+      if (at < count_) suspect_ = at;
+      return false;
+    });
+    return equal && at == count_;
+  }
+  // Whether an address is in code that tells the time from memory that the kernel changes.
+  bool inKernelCode(uint64_t address) const { return address >= codeBegin_ && address < codeEnd_; }
+
+ private:
+  struct Page {
+    uint64_t address;
+    uint64_t sum;
+  };
+  static constexpr size_t kMaxPages = size_t{1} << 18;       // 1 GiB
+  static constexpr uint64_t kMaxMapped = uint64_t{1} << 36;  // of addresses
+
+  bool makeRoom() {
+    void* room = reinterpret_cast<void*>(syscall(SYS_mmap, nullptr, kMaxPages * sizeof(Page), PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
+    if (room == MAP_FAILED) return false;
+    pages_ = static_cast<Page*>(room);
+    return true;
+  }
+  static uint64_t sumOf(const uint8_t* bytes) {
+    uint64_t sum[4] = {1, 2, 3, 4};
+    for (size_t i = 0; i < kPage; i += 32)
+      for (size_t lane = 0; lane < 4; ++lane) {
+        uint64_t word;
+        memcpy(&word, bytes + i + lane * 8, 8);
+        sum[lane] = (sum[lane] ^ word) * 0x9e3779b97f4a7c15u;
+        sum[lane] ^= sum[lane] >> 29;
+      }
+    return ((sum[0] * 31 + sum[1]) * 31 + sum[2]) * 31 + sum[3];
+  }
+
+  // Every page that is there, of every mapping that can be written; `body` returns false to stop.
+  template <class Body>
+  bool visit(Body body) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/pagemap", int(process_));
+    int table = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+    snprintf(path, sizeof path, "/proc/%d/maps", int(process_));
+    FILE* maps = fopen(path, "re");
+    bool going = table >= 0 && maps != nullptr;
+    uint64_t mapped = 0;
+    char line[4400];
+    while (going && fgets(line, sizeof line, maps) != nullptr) {
+      char* at = line;
+      uint64_t begin = strtoull(at, &at, 16), end = strtoull(at + 1, &at, 16);
+      if (strstr(at, "[vdso]") != nullptr) codeBegin_ = begin, codeEnd_ = end;
+      if (at[1] != 'r' || at[2] != 'w') continue;
+      mapped += end - begin;
+      going = mapped <= kMaxMapped && visitMapping(table, begin, end, body);
+    }
+    if (table >= 0) syscall(SYS_close, table);
+    if (maps != nullptr) fclose(maps);
+    return going;
+  }
+  template <class Body>
+  bool visitMapping(int table, uint64_t begin, uint64_t end, Body& body) {
+    constexpr uint64_t kThere = uint64_t{3} << 62;  // in memory, or swapped
+    constexpr uint64_t kEntries = 4096;
+    static uint64_t entries[kEntries];
+    static uint8_t bytes[kPage];
+    for (uint64_t at = begin; at < end; at += kEntries * kPage) {
+      uint64_t wanted = (end - at) / kPage < kEntries ? (end - at) / kPage : kEntries;
+      long n = syscall(SYS_pread64, table, entries, wanted * 8, off_t(at / kPage * 8));
+      if (n != long(wanted * 8)) return false;
+      for (uint64_t i = 0; i < wanted; ++i) {
+        if ((entries[i] & kThere) == 0) continue;
+        // Past the end of its file there is no page.
+        if (!readMemory(process_, at + i * kPage, bytes, kPage)) continue;
+        if (!body(at + i * kPage, bytes)) return false;
+      }
+    }
+    return true;
+  }
+
+  pid_t process_ = 0;
+  Page* pages_ = nullptr;
+  size_t count_ = 0;
+  size_t suspect_ = 0;
+  uint64_t codeBegin_ = 0, codeEnd_ = 0;
+};
+
+// Whether what an instruction does depends on nothing but registers and memory.
+bool isClosed(const uint8_t* code, uint64_t rax) {
+  auto isPrefix = [](uint8_t b) {
+    return b == 0x66 || b == 0x67 || b == 0xf0 || b == 0xf2 || b == 0xf3 || b == 0x2e || b == 0x36 || b == 0x3e ||
+           b == 0x26 || b == 0x64 || b == 0x65 || (b & 0xf0) == 0x40;
+  };
+  const uint8_t* c = code;
+  while (c < code + 12 && isPrefix(*c)) ++c;
+  if (*c == 0xcd || *c == 0xf1 || *c == 0xcc) return false;  // interrupts
+  if (*c != 0x0f) return *c != 0xc7 || c[1] != 0xf8;         // xbegin
+  switch (c[1]) {
+    case 0x05:  // syscall: these change nothing
+      return rax == SYS_sched_yield || rax == SYS_getpid || rax == SYS_gettid;
+    case 0x34:  // sysenter
+    case 0x31:  // rdtsc
+    case 0x33:  // rdpmc
+    case 0xa2:  // cpuid
+      return false;
+    case 0x01:  // rdtscp and others with a register form
+      return c[2] < 0xc0 || c[2] == 0xd0;
+    case 0xc7:  // rdrand, rdseed, rdpid
+      return c[2] < 0xc0 || ((c[2] >> 3) & 7) < 6;
+    case 0xae:  // umonitor, umwait, tpause
+      return c[2] < 0xc0 || ((c[2] >> 3) & 7) != 6 || c == code;
+    default:
+      return true;
+  }
+}
+
+bool sameRegisters(user_regs_struct a, user_regs_struct b) {
+  constexpr unsigned long long kByStepping = 0x10100;  // trap and resume flags
+  a.eflags &= ~kByStepping;
+  b.eflags &= ~kByStepping;
+  a.orig_rax = b.orig_rax = 0;
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+
+// Instructions that were looked at before.
+class Looked {
+ public:
+  bool known(uint64_t pc) const { return slots_[slotOf(pc)] == pc; }
+  void add(uint64_t pc) { slots_[slotOf(pc)] = pc; }
+
+ private:
+  static size_t slotOf(uint64_t pc) { return (pc * 0x9e3779b97f4a7c15u) >> 52; }
+  uint64_t slots_[4096] = {};
+};
+
+}  // namespace
+
+bool loopsForEver(HeldThread& thread, unsigned instructions) {
+  static VectorRegisters firstVectors, vectors;
+  user_regs_struct first, now;
+  MemorySums memory;
+  Looked looked;
+  // Where the loop is, whichever of its instructions it was stopped at: the lowest in its outermost function.
+  unsigned long long outermost = 0, lowest = 0;
+  unsigned begin = 0, again = 1;
+  if (!thread.registers(now)) return false;
+  for (unsigned i = 0; i < instructions; ++i) {
+    // Later it may be in a loop that it has yet to enter now.
+    if (i == begin) {
+      first = now;
+      if (!thread.registers(firstVectors) || !memory.take(thread.id().process)) return false;
+      outermost = lowest = 0;
+      begin = again;
+      again = begin == 1 ? kAgain : begin * 2;
+    }
+    if (now.rsp > outermost || (now.rsp == outermost && now.rip < lowest)) outermost = now.rsp, lowest = now.rip;
+    if (!looked.known(now.rip)) {
+      uint8_t code[16] = {};
+      // The last instruction of a mapping may be shorter.
+      size_t size = sizeof code;
+      while (size != 0 && !readMemory(thread.id().process, now.rip, code, size)) --size;
+      if (size == 0 || memory.inKernelCode(now.rip) || !isClosed(code, now.rax)) return false;
+      // Which system call it is may be another one each time.
+      if (memchr(code, 0x05, 3) == nullptr) looked.add(now.rip);
+    }
+    if (!thread.step() || !thread.registers(now)) return false;
+    if (now.rip != first.rip || !sameRegisters(now, first)) continue;
+    if (!thread.registers(vectors) || !(vectors == firstVectors) || !memory.same()) continue;
+    while ((now.rsp != outermost || now.rip != lowest) && thread.step() && thread.registers(now)) {
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace blackout::rt

@@ -1,0 +1,111 @@
+// Processes and their threads as /proc tells of them. Free of the rest of the runtime, because the tool uses it too.
+#pragma once
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace blackout::rt {
+
+inline bool readText(const char* path, char* to, size_t size) {
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return false;
+  size_t n = 0;
+  for (long r; n < size - 1 && (r = syscall(SYS_read, fd, to + n, size - 1 - n)) > 0;) n += size_t(r);
+  to[n] = '\0';
+  syscall(SYS_close, fd);
+  return n > 0;
+}
+
+template <class Body>
+void forEachNumber(const char* text, Body body) {
+  for (char* end; *text != '\0'; text = end) {
+    long n = strtol(text, &end, 10);
+    if (end == text) return;
+    body(pid_t(n));
+  }
+}
+
+// The threads of a process, by its folder in /proc.
+template <class Body>
+void forEachThread(pid_t process, Body body) {
+  struct Dirent {
+    uint64_t inode;
+    int64_t next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+  };
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", int(process));
+  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd < 0) return;
+  alignas(8) char buffer[2048];
+  for (long n; (n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
+    for (long at = 0; at < n;) {
+      auto* d = reinterpret_cast<Dirent*>(buffer + at);
+      at += d->size;
+      if (d->name[0] != '.') body(pid_t(strtol(d->name, nullptr, 10)));
+    }
+  }
+  syscall(SYS_close, fd);
+}
+
+// All processes below one, but one of them and what is below that. False: this kernel does not tell children.
+template <class Body>
+bool forEachBelow(pid_t process, pid_t except, Body& body) {
+  bool told = false;
+  forEachThread(process, [&](pid_t thread) {
+    char path[64], children[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", int(process), int(thread));
+    struct stat st;
+    told |= syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0;
+    if (!readText(path, children, sizeof children)) return;
+    forEachNumber(children, [&](pid_t child) {
+      if (child == except) return;
+      body(child);
+      forEachBelow(child, except, body);
+    });
+  });
+  return told;
+}
+
+// Memory of another process; false: not all of it is there.
+inline bool readMemory(pid_t process, uint64_t address, void* to, size_t size) {
+  iovec mine{to, size}, theirs{reinterpret_cast<void*>(address), size};
+  return syscall(SYS_process_vm_readv, process, &mine, 1UL, &theirs, 1UL, 0UL) == long(size);
+}
+
+// The state's letter in a stat file; Z: there is none any more.
+inline char stateOf(const char* stat) {
+  const char* name = strrchr(stat, ')');
+  return name == nullptr || strlen(name) < 3 ? 'Z' : name[2];
+}
+inline char stateOf(pid_t process, pid_t thread) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/stat", int(process), int(thread));
+  return readText(path, text, sizeof text) ? stateOf(text) : 'Z';
+}
+
+// How often a thread was put on a processor.
+inline uint64_t switchesOf(pid_t process, pid_t thread) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/status", int(process), int(thread));
+  if (!readText(path, text, sizeof text)) return 0;
+  uint64_t count = 0;
+  constexpr char kSwitches[] = "ctxt_switches:";
+  for (const char* at = text; (at = strstr(at, kSwitches)) != nullptr;) {
+    at += sizeof kSwitches - 1;
+    count += strtoull(at, nullptr, 10);
+  }
+  return count;
+}
+
+}  // namespace blackout::rt
