@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "findings/ending.h"
 #include "findings/numbers.h"
 #include "report/caveats.h"
 #include "report/escape.h"
@@ -255,7 +256,7 @@ std::string summaryLine(const Report& report) {
     std::uint64_t n = counts[static_cast<std::size_t>(s)];
     if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
   }
-  if (found.empty()) found = "no findings";
+  if (found.empty()) found = report.complete() ? "no findings" : "inconclusive, nothing found";
   if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
   const RunSummary& run = report.run;
   std::string text =
@@ -272,6 +273,12 @@ std::string summaryLine(const Report& report) {
     text += fmt::format("; {} explored, {}", counted(report.exploration->points, "point"),
                         counted(report.exploration->runs, "restart"));
   if (!run.model.empty()) text += "; " + escapeText(run.model);
+  if (std::string ending = run.waitStatus ? endingText(*run.waitStatus) : std::string(); !ending.empty())
+    text += "; the program ended with " + ending;
+  if (report.exploration && report.exploration->exitCodes == ExitCodes::Unknown)
+    text += "; exit codes of restarts not judged";
+  if (report.exploration && report.exploration->unjudged != 0)
+    text += fmt::format("; {} not judged", counted(report.exploration->unjudged, "crash state"));
   if (!report.complete()) text += "; inconclusive";
   return text;
 }
