@@ -150,9 +150,10 @@ bool publish(const Report& report, const Plan& plan) {
 
 // Runs the check with somebody who watches it, and who may interrupt it.
 Result<Report> watched(CheckOptions options) {
-  Interrupt interrupt;
+  std::optional<Interrupt> interrupt;
   ProgressLine line(stderr);
   if (options.crash) {
+    interrupt.emplace();
     options.crash->interrupt = &Interrupt::flag();
     options.crash->again = &Interrupt::again();
     options.crash->estimate = showEstimate;

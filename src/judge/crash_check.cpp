@@ -145,6 +145,11 @@ class Check {
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
     if (!guardians.leftOut().empty()) out_.incomplete.push_back(guardians.leftOut());
+    if (std::uint64_t left = answers.unexplained() + suspicion.unexplained(); left != 0)
+      out_.incomplete.push_back(
+          fmt::format("What restarts answer after {} looks wrong, but which read is at fault was not found in time, so "
+                      "it was not judged.",
+                      counted(left, "crash")));
     if (patience_.over() && explorer.summary().stop == Stop::Finished)
       out_.incomplete.push_back(
           fmt::format("{} ended the check while restarts were judged and causes were looked for: findings may be "
@@ -152,7 +157,8 @@ class Check {
                       patience_.interrupted() ? "An interrupt" : "--time"));
     for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
       if (explorer.outcome(o).outputCut) {
-        out_.notes.emplace_back("Restarts printed more than 64 kB; what came after that was not compared.");
+        out_.incomplete.emplace_back(
+            "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)

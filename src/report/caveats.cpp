@@ -40,7 +40,10 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "mapping or the program ended.");
   if (provesRecovery(report))
     sentences.emplace_back(
-        report.exploration->exitCodes == ExitCodes::Judged
+        !report.exploration->assumptions.empty()
+            ? "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well "
+              "on it, if what was assumed holds."
+        : report.exploration->exitCodes == ExitCodes::Judged
             ? "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well "
               "on it."
             : "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends by "

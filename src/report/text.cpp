@@ -24,13 +24,8 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
-// "340 flushes": counted() knows no such plural.
-std::string countedUnits(std::uint64_t n, std::string_view unit) {
-  return unit.ends_with("sh") && n != 1 ? fmt::format("{} {}es", grouped(n), unit) : counted(n, unit);
-}
-
 std::string costText(const Cost& cost) {
-  std::string text = fmt::format("{} of {}", grouped(cost.amount), countedUnits(cost.of, cost.unit));
+  std::string text = fmt::format("{} of {}", grouped(cost.amount), counted(cost.of, cost.unit));
   if (cost.of == 0) return text;
   double percent = 100.0 * static_cast<double>(cost.amount) / static_cast<double>(cost.of);
   return percent < 0.1 ? text + " (less than 0.1%)" : text + fmt::format(" ({:.1f}%)", percent);
