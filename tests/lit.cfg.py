@@ -12,6 +12,7 @@ FileCheck, not, llvm-objdump and their like are on the path. A test that needs m
 """
 
 import os
+import subprocess
 
 import lit.formats
 
@@ -48,3 +49,7 @@ config.substitutions += [
 
 if os.environ.get("BLACKOUT_TEST_FULL") == "1":
     config.available_features.add("full")
+
+# Whether a test may mount: only root, and not in every container.
+if os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0:
+    config.available_features.add("mounts")

@@ -39,7 +39,7 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
   bool blind = !recording.unseenReason.empty();
   if (blind) report.incomplete.push_back(recording.unseenReason);
   summarise(trace, report);
-  tellEnding(report);
+  tellEnding(report, options.anyExit);
   std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(options.model);
   report.run.lines = index.lineCount();
@@ -88,6 +88,8 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   std::vector<ReplayableFinding> replayable;
   if (options.crash && !recording.unseenReason.empty()) {
     report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
+  } else if (options.crash && options.crash->interrupt != nullptr && options.crash->interrupt->load()) {
+    report.incomplete.emplace_back("Crashes were not explored, because an interrupt ended the check before.");
   } else if (options.crash) {
     CrashOptions crash = *options.crash;
     crash.recordedStatus = report.run.waitStatus.value_or(0);
@@ -96,7 +98,6 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
-    if (options.exploring) options.exploring();
     auto shown = exploreCrashes(*index, crash, report);
     if (!shown) return tl::unexpected(shown.error());
     replayable = std::move(*shown);
@@ -106,7 +107,7 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   applyOnly(report, options.only);
   sortFindings(report.findings);
   if (options.readySuppressions) report.readySuppressions = suppressionsFor(report.findings);
-  if (auto ok = saveReplays(report, replayable, options.findings); !ok) return tl::unexpected(ok.error());
+  saveReplays(report, replayable, options.findings);
   report.command = options.record.command;
   return report;
 }

@@ -22,11 +22,11 @@ struct CheckOptions {
   DetectOptions detect;
   std::vector<std::string> trust;     // objects whose own crash consistency is taken for granted
   std::optional<CrashOptions> crash;  // none: crashes are not explored
+  bool anyExit = false;               // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
-  bool readySuppressions = false;   // the report is to have the lines that would hide its findings
-  std::function<void()> exploring;  // called when the exploration of crashes begins
-  std::string findings;             // folder for the findings' replay files
+  bool readySuppressions = false;  // the report is to have the lines that would hide its findings
+  std::string findings;            // folder for the findings' replay files
 };
 
 Result<Report> check(const CheckOptions& options);

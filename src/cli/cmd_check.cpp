@@ -15,6 +15,7 @@
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
 #include "findings/numbers.h"
+#include "report/escape.h"
 #include "report/json.h"
 #include "report/output_file.h"
 #include "report/text.h"
@@ -102,6 +103,7 @@ Result<Plan> planOf(const Options& options) {
   check.readySuppressions = options.printSuppressions;
   check.trust = options.trust;
   check.findings = options.crash.findings;
+  check.anyExit = options.crash.expectExit == "any";
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
   check.record.outputToStandardError = plan.json && plan.json->isStandardOutput();
@@ -121,18 +123,29 @@ void showEstimate(const CrashEstimate& e) {
              durationText(e.seconds));
 }
 
-Result<void> publish(const Report& report, const Plan& plan) {
+// False: standard error can't be written.
+bool say(const std::string& text) { return std::fwrite(text.data(), 1, text.size(), stderr) == text.size(); }
+
+// What can't be written where it should go is said on standard error, and the report with it. False: something could
+// not be written.
+bool publish(const Report& report, const Plan& plan) {
   TextOptions text;
   std::error_code error;
   text.root = std::filesystem::current_path(error).string();
-  if (plan.report) {
-    if (auto ok = plan.report->write(renderText(report, text)); !ok) return ok;
-    fmt::print(stderr, "{}\n", summaryLine(report));
+  Result<void> written;
+  if (plan.report) written = plan.report->write(renderText(report, text));
+  bool all = written.has_value();
+  if (plan.report && all) {
+    all &= say(summaryLine(report) + "\n");
   } else {
     text.color = wantsColor(STDERR_FILENO);
-    fmt::print(stderr, "{}", renderText(report, text));
+    all &= say(renderText(report, text));
   }
-  return plan.json ? plan.json->write(renderJson(report, plan.failOn)) : Result<void>();
+  if (!written) say(fmt::format("blackout check: {}\n", escapeText(written.error().sentence)));
+  if (!plan.json) return all;
+  written = plan.json->write(renderJson(report, plan.failOn));
+  if (!written) say(fmt::format("blackout check: {}\n", escapeText(written.error().sentence)));
+  return all && written;
 }
 
 // Runs the check with somebody who watches it, and who may interrupt it.
@@ -140,9 +153,9 @@ Result<Report> watched(CheckOptions options) {
   std::optional<Interrupt> interrupt;
   ProgressLine line(stderr);
   if (options.crash) {
+    interrupt.emplace();
     options.crash->interrupt = &Interrupt::flag();
-    // Before that an interrupt ends the command, or is the recorded program's.
-    options.exploring = [&] { interrupt.emplace(); };
+    options.crash->again = &Interrupt::again();
     options.crash->estimate = showEstimate;
     options.crash->progress = [&](const CrashProgress& p) {
       line.show({p.exploration.level, p.exploration.spacesDone, p.exploration.spaces, p.exploration.runs,
@@ -167,8 +180,9 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   if (!plan) return tl::unexpected(plan.error());
   auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());
-  if (auto ok = publish(*report, *plan); !ok) return tl::unexpected(ok.error());
-  return exitCodeOf(*report, plan->failOn);
+  bool published = publish(*report, *plan);
+  ExitCode code = exitCodeOf(*report, plan->failOn);
+  return code == ExitCode::Clean && !published ? ExitCode::Inconclusive : code;
 }
 
 std::string modelHelp() {

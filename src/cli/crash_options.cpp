@@ -82,6 +82,37 @@ Result<void> takeRestartClient(CrashOptions& o, const CrashWords& w, std::vector
   return {};
 }
 
+// The library's own words for a number that is too small name the largest one there is.
+CLI::Validator atLeastOne() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const char* end = text.data() + text.size();
+        std::uint64_t n = 0;
+        auto [stop, error] = std::from_chars(text.data(), end, n);
+        return error == std::errc() && stop == end && n >= 1 ? "" : "it is a whole number, 1 or more";
+      },
+      "");
+}
+
+CLI::Validator moreThanZero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double n = 0;
+        return CLI::detail::lexical_cast(text, n) && n > 0 && n < 1e9 ? "" : "it is a number of seconds, more than 0";
+      },
+      "");
+}
+
+CLI::Validator command() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text.find_first_not_of(" \t\n") != std::string::npos
+                   ? ""
+                   : "an empty command; name a program and its arguments";
+      },
+      "");
+}
+
 }  // namespace
 
 void declareCrashOptions(CLI::App& app, CrashWords& w) {
@@ -89,25 +120,27 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--recover", w.recover,
                  "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
                  "run")
-      ->type_name("COMMAND");
+      ->type_name("COMMAND")
+      ->check(command());
   app.add_option(
          "--checker", w.checker,
          "a command that judges the pool after a crash: its last argument is the pool's file name, it exits with 0 "
          "if the pool is consistent (as for pmreorder)")
-      ->type_name("COMMAND");
+      ->type_name("COMMAND")
+      ->check(command());
   app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; empty by default")
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "
                  "unless --recover or --checker names another program. It fails if it exits with a code other than 0, "
                  "sees files and network as the restart does, and what it changes is gone afterwards")
-      ->type_name("COMMAND");
-  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->type_name("COMMAND")
+      ->check(command());
+  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")->type_name("N")->check(atLeastOne());
   app.add_option("--failures", w.crashesInARow, "crashes in a row: 2 crashes the restarts too")
       ->type_name("N")
-      ->check(CLI::Range(1, 8));
+      ->check(CLI::Validator(
+          [](std::string& text) { return CLI::Range(1, 8)(text).empty() ? "" : "it is a number from 1 to 8"; }, ""));
   app.add_option(
          "--strategy", w.strategy,
          "which of the states that a crash may leave are tried. lazy (default): all that a restart can distinguish; "
@@ -124,16 +157,17 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_flag("--no-tree", w.noTree, "explore each point on its own; for comparison, it finds the same");
   app.add_option("--time", w.seconds, "stop exploring after this many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(moreThanZero());
   app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart counts as hanging")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   app.add_option("--run-timeout", w.limits.seconds,
                  "seconds after which a restart is ended; nothing is concluded from that")
-      ->type_name("SECONDS");
+      ->type_name("SECONDS")
+      ->check(atLeastOne());
   app.add_option("--resume", w.resume, "continue an exploration that was ended early, from the file that it left")
       ->type_name("FILE");
   app.add_option("--findings", w.findings,
@@ -141,11 +175,12 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("FOLDER");
   app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")
       ->type_name("MIB")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne());
   app.add_flag("--no-pin", w.noPin, "let restarts see the real time, process numbers and random numbers");
-  app.add_option("--expect-exit", w.expectExit,
-                 "what restarts must exit with: zero, any, or auto (default: zero if the recorded run and a restart on "
-                 "what it left exit with 0)")
+  app.add_option(
+         "--expect-exit", w.expectExit,
+         "what restarts must exit with: zero; any (exit codes mean nothing, that of the recorded run neither); or auto "
+         "(default): zero, if the recorded run and a restart on what it left exit with 0, else nothing is concluded")
       ->type_name("CODE");
   app.add_flag("--loads-report", w.loadsReport,
                "list the restarted program's loads that may read from more than one store");

@@ -2,6 +2,8 @@
 // of the exit codes. What a command can't explain is an internal error, said in one line.
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -122,10 +124,7 @@ int run(int argc, char** argv) {
                                          : fmt::format("no command '{}'; did you mean '{}'?", name, guess));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  catchFatalSignals();
+int guarded(int argc, char** argv) {
   try {
     int code = run(argc, argv);
     // A full disk shows itself only here; a result that was not written is no result.
@@ -135,9 +134,43 @@ int main(int argc, char** argv) {
     }
     return code;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "blackout: internal error: {}; please report it\n", oneLine(e.what()));
+    std::fputs(fmt::format("blackout: internal error: {}; please report it\n", oneLine(e.what())).c_str(), stderr);
   } catch (...) {
-    fmt::print(stderr, "blackout: internal error; please report it\n");
+    std::fputs("blackout: internal error; please report it\n", stderr);
   }
   return kInternal;
+}
+
+// Under a small limit of the stack the work is done on another one: the limit is meant for the program under test,
+// which inherits it.
+int onEnoughStack(int argc, char** argv) {
+  constexpr rlim_t kEnough = rlim_t{8} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kEnough) return guarded(argc, argv);
+  struct Work {
+    int argc;
+    char** argv;
+    int code;
+  } work{argc, argv, kInternal};
+  auto run = [](void* w) -> void* {
+    auto* work = static_cast<Work*>(w);
+    work->code = guarded(work->argc, work->argv);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_t thread{};
+  bool made =
+      pthread_attr_setstacksize(&attributes, kEnough) == 0 && pthread_create(&thread, &attributes, run, &work) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!made) return guarded(argc, argv);
+  pthread_join(thread, nullptr);
+  return work.code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  catchFatalSignals();
+  return onEnoughStack(argc, argv);
 }

@@ -33,8 +33,8 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
              throw CLI::ValidationError("--trap: it is auto, always or never");
          },
          "whether code that was not built with blackout-clang is followed, by protecting persistent memory and "
-         "catching its faults. auto (default): if the program, or a library that works on persistent memory, was not; "
-         "always; never")
+         "catching its faults. auto (default), always: all of it; never: none, so that no check of a program is clean, "
+         "because what libc and its like read is not seen")
       ->type_name("WHEN");
   app.add_option("--keep-pool", options.keepPool,
                  "keep the pools as the program left them: a file, or a folder for several; your own pools are never "
@@ -55,7 +55,11 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
   app.add_option("--ready", options.readySeconds,
                  "seconds that the server may take to be ready for --drive; 10 by default")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return CLI::Range(1, 86400)(text).empty() ? "" : "it is a number of seconds from 1 to 86400";
+          },
+          ""));
 }
 
 Result<void> takeClient(std::vector<std::string>& command, const std::string& option) {

@@ -363,11 +363,18 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
     if (stop != Stop::Finished) break;
     if (auto ok = dispatch(); !ok) return tl::unexpected(ok.error());
     if (running_.empty()) break;
-    if (auto ok = finishOne(true); !ok) return tl::unexpected(ok.error());
+    if (auto ok = finishOne(true); !ok) {
+      if (stop = bound(); stop == Stop::Finished) return tl::unexpected(ok.error());
+      running_.clear();  // nobody waits for them any more
+      break;
+    }
     report(false);
   }
   while (!running_.empty())
-    if (auto ok = finishOne(false); !ok) return tl::unexpected(ok.error());
+    if (auto ok = finishOne(false); !ok) {
+      if (bound() == Stop::Finished) return tl::unexpected(ok.error());
+      running_.clear();
+    }
   assert(stop != Stop::Finished || open_.empty());
   // What is known of the spaces that were not finished. Past the bound on runs that is the first one alone: what others
   // have depends on how many workers there are.

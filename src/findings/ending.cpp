@@ -22,16 +22,19 @@ std::string endingText(int waitStatus) {
   return fmt::format("wait status {}", waitStatus);
 }
 
-void tellEnding(Report& report) {
+void tellEnding(Report& report, bool anyExit) {
   if (!report.run.waitStatus) return;
   int status = *report.run.waitStatus;
   std::string text = endingText(status);
   if (text.empty()) return;
   std::string sentence = fmt::format("The program itself ended with {}, without a simulated crash.", text);
-  if (WIFEXITED(status))
+  if (!WIFEXITED(status))
+    report.incomplete.push_back(sentence + " What it would have done next was not seen; fix that first.");
+  else if (anyExit)
     report.notes.push_back(std::move(sentence));
   else
-    report.incomplete.push_back(sentence + " What it would have done next was not seen; fix that first.");
+    report.incomplete.push_back(
+        sentence + " It may not have done what it should; fix that first, or give --expect-exit any if it is right.");
 }
 
 }  // namespace blackout

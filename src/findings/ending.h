@@ -12,8 +12,8 @@ namespace blackout {
 // "exit code 3", "signal SIGSEGV (Segmentation fault)"; empty for exit code 0.
 std::string endingText(int waitStatus);
 
-// Says so in the report: a note for an exit code, a reason for being inconclusive for a signal,
-// because what the program would still have persisted is not known.
-void tellEnding(Report& report);
+// Says so in the report, as a reason for being inconclusive: what the program would still have persisted is not known.
+// `anyExit`: its exit code means nothing, so that it is a note.
+void tellEnding(Report& report, bool anyExit);
 
 }  // namespace blackout

@@ -17,9 +17,9 @@ inline std::string grouped(std::uint64_t n) {
   return s;
 }
 
-// "1 point", "1,204 points"
+// "1 point", "1,204 points", "2 crashes"
 inline std::string counted(std::uint64_t n, std::string_view noun) {
-  return grouped(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+  return grouped(n) + " " + std::string(noun) + (n == 1 ? "" : noun.ends_with("sh") ? "es" : "s");
 }
 
 // A count that is known by its decimal logarithm: "12,345", "about 10^123".

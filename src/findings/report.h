@@ -36,6 +36,13 @@ struct LoadSources {
   bool operator==(const LoadSources&) const = default;
 };
 
+// What became of the exit codes of restarts.
+enum class ExitCodes : std::uint8_t {
+  Judged,
+  Ignored,  // because the user said that they mean nothing
+  Unknown,  // restarts exited with errors, and whether these count is not known
+};
+
 // What the exploration of crashes did, in figures that are the same for the same command.
 struct ExploredCrashes {
   std::string strategy;              // as --strategy takes it
@@ -46,8 +53,10 @@ struct ExploredCrashes {
   std::uint64_t runs = 0;            // restarts that were made
   std::uint64_t states = 0;          // crash states, as restarts can tell them apart, over all points
   std::uint64_t failing = 0;         // of them
-  std::uint64_t races = 0;           // pairs of a store and a restart's read of what it may have left or not
-  std::uint64_t benignRaces = 0;     // of them, without a finding
+  std::uint64_t unjudged = 0;        // of them: nothing can be said of how the restart ended
+  ExitCodes exitCodes{};
+  std::uint64_t races = 0;        // pairs of a store and a restart's read of what it may have left or not
+  std::uint64_t benignRaces = 0;  // of them, without a finding
   std::vector<std::string> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for

@@ -60,6 +60,8 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.runs += more.runs;
   into.states += more.states;
   into.failing += more.failing;
+  into.unjudged += more.unjudged;
+  into.exitCodes = std::max(into.exitCodes, more.exitCodes);
   into.races += more.races;
   into.benignRaces += more.benignRaces;
   unite(into.assumptions, more.assumptions);

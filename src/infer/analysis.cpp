@@ -94,7 +94,7 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
   straighten(*module);
   ProgramCode code(*module);
   PersistentTypes types(code, options.all);
-  ProgramFacts facts = sliceProgram(code, types);
+  ProgramFacts facts = sliceProgram(code, types, options.steps);
   Resolver resolver(code, facts);
   GuardSearch search(code, facts, resolver);
   PairFindings pairs = findPairs(code, facts, search);
@@ -114,12 +114,21 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
   if (std::size_t calls = code.indirectCalls(); calls > 0)
     result.notes.push_back(std::to_string(calls) + (calls == 1 ? " call" : " calls") +
                            " through a pointer or of a virtual function can't be followed");
+  if (facts.sets.exhausted()) {
+    result.cut = true;
+    result.incomplete.push_back(
+        "the code is too large or too entangled to be analysed as a whole: guardians and what they guard are missing; "
+        "give fewer files");
+  }
   if (facts.sets.thinnedOut() > 0)
     result.notes.push_back("some values depend on very many reads: not every place that reads a guardian is listed");
   if (resolver.cutOff() > 0)
     result.notes.push_back(std::to_string(resolver.cutOff()) +
                            " arguments and variables depend on too many reads; "
                            "they are not followed");
+  if (pairs.gaveUp > 0)
+    result.notes.push_back(std::to_string(pairs.gaveUp) + (pairs.gaveUp == 1 ? " function is" : " functions are") +
+                           " too entangled: pairs in them are not all listed");
   if (pairs.cutOff > 0)
     result.notes.push_back(std::to_string(pairs.cutOff) +
                            (pairs.cutOff == 1 ? " condition tests" : " conditions test") +

@@ -8,7 +8,8 @@
 namespace blackout {
 
 struct InferOptions {
-  bool all = false;  // fields of types that nothing shows to be persistent, too
+  bool all = false;                   // fields of types that nothing shows to be persistent, too
+  std::uint64_t steps = 300'000'000;  // the budget of work (value_sets.h): some ten seconds
 };
 
 // Units that can't be read or linked are left out with a note.

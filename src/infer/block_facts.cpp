@@ -153,7 +153,9 @@ SetNo FunctionSlicer::leftBy(const Value* pointer, const Instruction& read) cons
 // What a condition compares, through && and || however they are written. The values that one side may have are one
 // term: of two reads in it only one counts at a time.
 void FunctionSlicer::addTerms(const Value* v, std::vector<std::vector<Origin>>& terms, int depth) {
-  if (depth > 8) return;
+  // A condition over more than this says little about any part of it.
+  constexpr std::size_t kMostTerms = 64;
+  if (depth > 8 || terms.size() > kMostTerms) return;
   const bool truth = v->getType()->isIntegerTy(1);
   if (const auto* compare = dyn_cast<CmpInst>(v)) {
     for (const Value* side : compare->operands()) addTerms(side, terms, depth + 1);

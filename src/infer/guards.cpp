@@ -69,13 +69,17 @@ bool GuardSearch::before(const GuardExample& a, const GuardExample& b) const {
   return p != q && placedBefore(code_.sites.source(p), code_.sites.source(q));
 }
 
-// Down the branches; a loop needs a second pass.
+// Down the branches; a loop needs a second pass. Where many jumps make one knot, sets that are thinned out need not
+// settle at all: after so many passes they are left as they are.
+constexpr int kMostPasses = 12;
+
 void GuardSearch::findTests(const FunctionFacts& f, std::vector<BlockTests>& tests) {
   tests.resize(f.blocks.size());
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     tests[b].condition = resolver_.resolve(f.blocks[b].condition);
   }
-  for (bool changed = true; changed;) {
+  bool changed = true;
+  for (int pass = 0; changed && pass < kMostPasses; ++pass) {
     changed = false;
     for (std::size_t b = 0; b < f.blocks.size(); ++b) {
       SetNo above = tests[b].above;
@@ -223,6 +227,9 @@ void GuardSearch::findFromCallers() {
   entry_.resize(facts_.functions.size());
   std::deque<FunctionNo> work;
   std::vector<char> waiting(facts_.functions.size(), 1);
+  // Sets that are thinned out need not settle.
+  constexpr unsigned kMostVisits = 64;
+  std::vector<unsigned> visits(facts_.functions.size());
   for (FunctionNo f = 0; f < facts_.functions.size(); ++f) {
     entry_[f].resize(code_.functions[f]->arg_size() + 1);
     work.push_back(f);
@@ -251,6 +258,7 @@ void GuardSearch::findFromCallers() {
     FunctionNo f = work.front();
     work.pop_front();
     waiting[f] = 0;
+    if (++visits[f] > kMostVisits) continue;
     for (std::size_t b = 0; b < facts_.functions[f].blocks.size(); ++b)
       for (const CallFact& c : facts_.functions[f].blocks[b].calls)
         for (std::size_t k = 0; k < entry_[c.callee].size(); ++k) {

@@ -8,7 +8,12 @@
 
 namespace blackout {
 
-// What the function says; nothing if its process crashed, ended otherwise or took longer than a minute.
-std::optional<std::string> inChild(const std::function<std::string()>& ask);
+struct ChildLimits {
+  unsigned seconds = 60;         // 0: no bound
+  std::function<bool()> giveUp;  // once it is true, nobody waits any more; empty: never
+};
+
+// What the function says; nothing if its process crashed, ended otherwise or met a limit.
+std::optional<std::string> inChild(const std::function<std::string()>& ask, const ChildLimits& limits = {});
 
 }  // namespace blackout

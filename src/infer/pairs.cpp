@@ -48,6 +48,10 @@ class PairSearch {
   const GuardSearch& guards_;
   Found together_, nested_, eachOther_;
   std::size_t cutOff_ = 0;
+  std::size_t gaveUp_ = 0;
+  // Work is counted: what is looked at of the conditions above a block. Beyond that no more pairs are looked for.
+  static constexpr std::uint64_t kMostSteps = 20'000'000;  // some seconds
+  std::uint64_t steps_ = 0;
 };
 
 void PairSearch::add(Found& found, const Test& a, const Test& b, KeyNo guarded) {
@@ -63,7 +67,10 @@ void PairSearch::add(Found& found, const Test& a, const Test& b, KeyNo guarded) 
 
 void PairSearch::addTogether(const std::vector<SetNo>& terms, KeyNo guarded, SpotNo spot) {
   std::vector<Tests> tests;
-  for (SetNo term : terms) tests.push_back(testsIn(facts_.sets.of(term), spot, facts_, guards_));
+  for (SetNo term : terms) {
+    steps_ += facts_.sets.of(term).size();
+    tests.push_back(testsIn(facts_.sets.of(term), spot, facts_, guards_));
+  }
   for (std::size_t a = 0; a < tests.size(); ++a)
     for (std::size_t b = a + 1; b < tests.size(); ++b)
       for (const Test& x : tests[a])
@@ -79,6 +86,7 @@ void PairSearch::addNested(const std::vector<BlockNo>& above, const Conditions& 
     std::vector<Origin> origins;
     for (SetNo term : conditions.at(group))
       origins.insert(origins.end(), facts_.sets.of(term).begin(), facts_.sets.of(term).end());
+    steps_ += origins.size();
     tests.push_back(testsIn(origins, spot, facts_, guards_));
     fields += tests.back().size();
   }
@@ -110,6 +118,7 @@ void PairSearch::function(FunctionNo no) {
   std::vector<std::vector<BlockNo>> above(f.blocks.size());
   auto aboveBy = [&](const std::vector<BlockNo>& deciding, std::vector<BlockNo> all) {
     for (BlockNo a : deciding) {
+      steps_ += above[a].size() + 1;
       if (conditions.contains(f.blocks[a].group)) all.push_back(f.blocks[a].group);
       all.insert(all.end(), above[a].begin(), above[a].end());
     }
@@ -119,7 +128,7 @@ void PairSearch::function(FunctionNo no) {
   };
   for (bool changed = true; changed;) {
     changed = false;
-    for (BlockNo b = 0; b < f.blocks.size(); ++b) {
+    for (BlockNo b = 0; b < f.blocks.size() && steps_ < kMostSteps; ++b) {
       std::vector<BlockNo> all = aboveBy(f.blocks[b].deciding, above[b]);
       changed |= all != above[b];
       above[b] = std::move(all);
@@ -128,6 +137,10 @@ void PairSearch::function(FunctionNo no) {
   std::set<std::tuple<BlockNo, KeyNo, SpotNo>> doneTogether;
   std::set<std::tuple<std::vector<BlockNo>, KeyNo, SpotNo>> doneNested;
   for (BlockNo b = 0; b < f.blocks.size(); ++b) {
+    if (steps_ >= kMostSteps) {
+      ++gaveUp_;
+      return;
+    }
     // What the condition itself reads stands under the part before it only.
     auto withoutOwn = [&](std::vector<BlockNo> groups) {
       if (tests[b].condition != 0) std::erase(groups, f.blocks[b].group);
@@ -176,6 +189,7 @@ void PairSearch::eachOther() {
 PairFindings PairSearch::take() {
   PairFindings result;
   result.cutOff = cutOff_;
+  result.gaveUp = gaveUp_;
   auto put = [&](GuardianPair::Rule rule, const Found& found) {
     for (const auto& [key, example] : found)
       result.pairs.push_back(

@@ -17,6 +17,7 @@ struct PairFinding {
 struct PairFindings {
   std::vector<PairFinding> pairs;  // in no order
   std::size_t cutOff = 0;          // conditions and reads with more fields than are paired
+  std::size_t gaveUp = 0;          // functions that were not looked at to the end: the code is too entangled
 };
 
 PairFindings findPairs(const ProgramCode& code, const ProgramFacts& facts, const GuardSearch& guards);

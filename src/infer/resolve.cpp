@@ -32,12 +32,15 @@ Resolver::Resolver(const ProgramCode& code, ProgramFacts& facts) : facts_(facts)
     }
   std::deque<std::uint32_t> work;
   std::vector<char> waiting(count, 1), cut(count, 0);
+  // Sets that are thinned out need not settle.
+  constexpr unsigned kMostVisits = 64;
+  std::vector<unsigned> visits(count);
   for (std::uint32_t n = 0; n < count; ++n) work.push_back(n);
   while (!work.empty()) {
     std::uint32_t n = work.front();
     work.pop_front();
     waiting[n] = 0;
-    if (cut[n]) continue;
+    if (cut[n] || ++visits[n] > kMostVisits) continue;
     SetNo value = substituted(given[n]);
     if (facts.sets.of(value).size() > kMostOrigins) {
       cut[n] = 1;

@@ -17,8 +17,9 @@ ReadNo ReadTable::of(AccessSite site, KeyNo key, bool swaps) {
   return at->second;
 }
 
-ProgramFacts sliceProgram(ProgramCode& code, const PersistentTypes& types) {
+ProgramFacts sliceProgram(ProgramCode& code, const PersistentTypes& types, std::uint64_t steps) {
   ProgramFacts facts;
+  facts.sets.limit(steps);
   facts.functions.resize(code.functions.size());
   facts.objects = std::make_unique<Objects>(code.module);
   SlicedProgram program{code, types, facts};

@@ -21,6 +21,7 @@ struct ProgramFacts {
   std::vector<FunctionFacts> functions;  // by FunctionNo
 };
 
-ProgramFacts sliceProgram(ProgramCode& code, const PersistentTypes& types);
+// `steps`: the budget of work (ValueSets).
+ProgramFacts sliceProgram(ProgramCode& code, const PersistentTypes& types, std::uint64_t steps);
 
 }  // namespace blackout

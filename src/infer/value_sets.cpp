@@ -55,11 +55,13 @@ SetNo ValueSets::intern(std::vector<Origin> origins) {
 SetNo ValueSets::unite(SetNo a, SetNo b) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
+  if (++steps_ > mostSteps_) return a;
   if (a > b) std::swap(a, b);
   auto [at, fresh] = unions_.try_emplace((std::uint64_t{a} << 32) | b, 0);
   if (!fresh) return at->second;
   std::vector<Origin> both;
   both.reserve(sets_[a].size() + sets_[b].size());
+  steps_ += both.capacity();
   std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(), std::back_inserter(both));
   if (both.size() > kMostOrigins) {
     thinOut(both);
@@ -70,7 +72,9 @@ SetNo ValueSets::unite(SetNo a, SetNo b) {
 
 SetNo ValueSets::map(SetNo set, const std::function<Stage(const Origin&)>& stage) {
   if (set == 0) return 0;
+  if (exhausted()) return set;
   std::vector<Origin> mapped = sets_[set];
+  steps_ += mapped.size();
   bool changed = false;
   for (Origin& o : mapped) {
     Stage s = stage(o);

@@ -52,6 +52,10 @@ class ValueSets {
   SetNo intern(std::vector<Origin> origins);
   SetNo unite(SetNo a, SetNo b);
   SetNo map(SetNo set, const std::function<Stage(const Origin&)>& stage);
+  // Work is counted in steps: unions that are asked for, and what is copied. Beyond the budget no more unions are made,
+  // so that whoever waits for sets to stop growing comes to an end.
+  void limit(std::uint64_t steps) { mostSteps_ = steps; }
+  bool exhausted() const { return steps_ > mostSteps_; }
   // Sets that became too large to keep every read of a field.
   std::size_t thinnedOut() const { return thinnedOut_; }
 
@@ -63,6 +67,8 @@ class ValueSets {
   std::vector<std::vector<Origin>> sets_;
   std::unordered_map<std::uint64_t, SetNo> unions_;
   std::size_t thinnedOut_ = 0;
+  std::uint64_t mostSteps_ = UINT64_MAX;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace blackout

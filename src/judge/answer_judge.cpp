@@ -72,7 +72,10 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
     };
     for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
       if (!differs(v)) continue;
-      if (++tries > kMostTries) return std::nullopt;
+      if (++tries > kMostTries) {
+        ++unexplained_;
+        return std::nullopt;
+      }
       ChosenVersions other = detail.example;
       other.versions[o.query.subject] = v;
       auto instead = explorer_.recoveryOf(space, other);

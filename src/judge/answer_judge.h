@@ -68,6 +68,8 @@ class AnswerJudge : public StateJudge {
   Verdict verdict(SpaceNo space, const Outcome& outcome) override;
   // The read that a wrong answer comes of: the number of the observation.
   std::optional<std::size_t> readAtFault(SpaceNo space, RecoveryNo recovery);
+  // Wrong answers for which the read at fault was not looked for to the end: they count as right.
+  std::uint64_t unexplained() const { return unexplained_; }
   // The verdict on an answer that is not allowed.
   static const Verdict& wrongAnswer(ExpectedAnswer::Basis basis);
 
@@ -84,6 +86,7 @@ class AnswerJudge : public StateJudge {
   ExpectedAnswers& expected_;
   RacingReads& reads_;
   std::map<std::pair<SpaceNo, RecoveryNo>, std::optional<std::size_t>> readsAtFault_;
+  std::uint64_t unexplained_ = 0;
 };
 
 }  // namespace blackout

@@ -33,12 +33,12 @@ class Grouping {
     for (const FailingState& f : *failing) {
       std::optional<std::size_t> cause = explained(f);
       // Where nothing is lost, little needs to be asked.
-      bool interrupted = options_.interrupt != nullptr && options_.interrupt->load();
-      if (!cause && !isWhole(f) && (interrupted || examined++ >= options_.examined)) cause = unexamined(f);
+      bool over = options_.patience.over();
+      if (!cause && !isWhole(f) && (over || examined++ >= options_.examined)) cause = unexamined(f);
       if (!cause) {
         auto named = nameCause(probe_, whole_, f.space, f.recovery, f.chosen, options_.naming);
-        if (!named) return tl::unexpected(named.error());
-        cause = merged(std::move(*named));
+        if (!named && !options_.patience.over()) return tl::unexpected(named.error());
+        cause = named ? merged(std::move(*named)) : unexamined(f);
       }
       ++causes_[*cause].states;
       points_[*cause].insert(f.space);

@@ -3,11 +3,11 @@
 // that the tree already knows. One mistake is one cause, however many states show it.
 #pragma once
 
-#include <atomic>
 #include <string>
 #include <vector>
 
 #include "judge/cause_naming.h"
+#include "run/patience.h"
 
 namespace blackout {
 
@@ -16,7 +16,7 @@ struct CauseOptions {
   std::size_t examined = 200;  // failing states that are made small; the others are counted
   // States that fail like this fail without any crash; empty: none.
   std::string withoutCrash;
-  const std::atomic<bool>* interrupt = nullptr;  // once it is set, nothing more is examined
+  Patience patience;  // once it is over, nothing more is examined
 };
 
 // The causes of all failing states that were explored, in the order in which they were found: fewest lost stores

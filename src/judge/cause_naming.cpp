@@ -178,9 +178,21 @@ class Naming {
       cause_.first.reset();
       return nameWindow(cause_.space - 1, cause_.space - 1);
     }
+    // If it is right there, the loss alone is wrong.
+    auto rightBefore = isRightBefore();
+    if (!rightBefore) return tl::unexpected(rightBefore.error());
+    if (*rightBefore) return nameOrder();
     cause_.kind = FindingKind::NotAtomic;
     cause_.second = std::exchange(cause_.first, before);
     return {};
+  }
+
+  // Whether the very same recovery is right at the point before, with nothing lost.
+  Result<bool> isRightBefore() {
+    if (cause_.space == 0 || !probe_.sameRun(cause_.space - 1, cause_.space)) return false;
+    auto before = probe_.recoveryOf(cause_.space - 1, wholeAt(cause_.space - 1));
+    if (!before) return tl::unexpected(before.error());
+    return *before == cause_.recovery && !probe_.fails(cause_.space - 1, *before);
   }
 
   TrackedNo readAtFault() const {

@@ -15,10 +15,12 @@
 #include "binary/site_places.h"
 #include "detect/by_site.h"
 #include "findings/numbers.h"
+#include "judge/before_run.h"
 #include "judge/intact.h"
 #include "judge/recovery_detectors.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
+#include "run/patience.h"
 
 namespace blackout {
 
@@ -29,15 +31,20 @@ constexpr double kRunsPerPoint = 2;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
 
-std::string_view cureOf(std::uint32_t used) {
-  if ((used & kUsedThreads) != 0)
-    return "it has threads, whose order is not fixed, or asks the processor itself for the time or for random numbers "
-           "(rdtsc, rdrand); run it with one thread";
-  if ((used & kUsedTime) != 0) return "it asks for the time, which --no-pin leaves real; leave that option out";
-  if ((used & kUsedRandom) != 0) return "it asks for random numbers, which --no-pin leaves real; leave that option out";
-  if ((used & kUsedProcesses) != 0) return "it starts other processes; let the restart do its work itself";
-  return "it may use addresses or uninitialised memory as values (build it with a sanitizer to find out), or ask the "
-         "processor itself for the time or for random numbers (rdtsc, rdrand), which are not pinned";
+// What is known to differ between its runs; that it is the reason is not known.
+std::string cureOf(std::uint32_t used) {
+  std::string text;
+  auto add = [&](std::uint32_t bit, std::string_view why) {
+    if ((used & bit) != 0) text += fmt::format("{}{}", text.empty() ? "" : "; ", why);
+  };
+  add(kUsedThreads, "it has threads, whose order is not fixed (run it with one)");
+  add(kUsedTime, "it asks for the time, which --no-pin leaves real (leave that option out)");
+  add(kUsedRandom, "it asks for random numbers, which --no-pin leaves real (leave that option out)");
+  add(kUsedProcesses, "it starts other processes (let the restart do its work itself)");
+  return fmt::format(
+      "{}{}it may use addresses, uninitialised memory, or the processor's own clock and random numbers (rdtsc, rdrand) "
+      "as values",
+      text, text.empty() ? "" : "; or ");
 }
 
 std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked) {
@@ -73,7 +80,11 @@ Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stack
 class Check {
  public:
   Check(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks)
-      : r_(runners), o_(options), stacks_(stacks), index_(runners.baseline.index()) {
+      : r_(runners),
+        o_(options),
+        stacks_(stacks),
+        index_(runners.baseline.index()),
+        patience_(options.interrupt, options.again, options.seconds) {
     if (!o_.program.input.empty()) {
       std::ifstream in(o_.program.input, std::ios::binary);
       input_.assign(std::istreambuf_iterator<char>(in), {});
@@ -83,7 +94,7 @@ class Check {
   Result<CrashCheck> run() {
     auto variables = registered(index_.trace(), stacks_);
     if (!variables) return tl::unexpected(variables.error());
-    auto intact = restartIntact(r_.end, r_.ends, stacks_);
+    auto intact = restartIntact(r_.ends, r_.uncrashed, stacks_);
     if (!intact) return tl::unexpected(intact.error());
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
@@ -92,9 +103,6 @@ class Check {
     if (whole.judgement == Judgement::Unknown)
       return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
-    if (whole.judgement == Judgement::Failed)
-      if (auto ok = add(showProgramBug(*intact, index_, rules_)); !ok) return tl::unexpected(ok.error());
-
     if (o_.estimate)
       o_.estimate({r_.baseline.count(), intact->seconds,
                    r_.baseline.count() * kRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
@@ -105,11 +113,22 @@ class Check {
     Explorer& explorer = **explored;
     explorer_ = &explorer;
     if (auto ok = repeatSome(); !ok) return tl::unexpected(ok.error());
+    sayUnjudgedExits(intact->result.outcome);
+    auto before = beforeRun(whole);
+    if (!before) return tl::unexpected(before.error());
+    bool allFail = before->has_value() && everyRestartFails(**before, intact->result.outcome);
+    if (allFail)
+      out_.incomplete.push_back(
+          fmt::format("Every restart failed, on the pools as they were before the run and as the program left them "
+                      "too, so nothing was judged: it {}; try the command by hand.",
+                      lastWords(intact->result.outcome)));
+    else if (whole.judgement == Judgement::Failed)
+      if (auto ok = add(showProgramBug(*intact, index_, rules_)); !ok) return tl::unexpected(ok.error());
 
     CrashTraces traces(explorer, index_);
-    OracleJudge oracle(explorer, rules_);
+    OracleJudge oracle(explorer, rules_, before->has_value() ? &**before : nullptr);
     ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.neighbouring());
-    ProgramGuardians guardians(programs());
+    ProgramGuardians guardians(programs(), patience_);
     RacingReads reads(explorer, r_.baseline, guardians, *variables, o_.points.trusted);
     AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
     AnswerJudge suspicion(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads);
@@ -118,20 +137,32 @@ class Check {
     bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
     StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
     BadReads bad(explorer, r_.baseline, *variables, reads);
-    JudgedExploration judged{{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_},
+    JudgedExploration judged{{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_, patience_},
                              r_.runs,
                              suspicion,
                              causeOptions(whole),
                              o_.detect,
                              inTime,
                              {}};
-    auto found = judgeRecoveries(judged);
+    auto found = allFail ? std::vector<ShownFinding>() : judgeRecoveries(judged);
     if (!found) return tl::unexpected(found.error());
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
+    if (!guardians.leftOut().empty()) out_.incomplete.push_back(guardians.leftOut());
+    if (std::uint64_t left = answers.unexplained() + suspicion.unexplained(); left != 0)
+      out_.incomplete.push_back(
+          fmt::format("What restarts answer after {} looks wrong, but which read is at fault was not found in time, so "
+                      "it was not judged.",
+                      counted(left, "crash")));
+    if (patience_.over() && explorer.summary().stop == Stop::Finished)
+      out_.incomplete.push_back(
+          fmt::format("{} ended the check while restarts were judged and causes were looked for: findings may be "
+                      "missing, and causes not be determined.",
+                      patience_.interrupted() ? "An interrupt" : "--time"));
     for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
       if (explorer.outcome(o).outputCut) {
-        out_.notes.emplace_back("Restarts printed more than 64 kB; what came after that was not compared.");
+        out_.incomplete.emplace_back(
+            "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
@@ -139,6 +170,7 @@ class Check {
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
+    if (before->has_value() && !allFail) sayExcused(**before);
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
@@ -149,24 +181,69 @@ class Check {
     CauseOptions options;
     if (intact.judgement == Judgement::Failed) options.withoutCrash = intact.key;
     // Whoever interrupts wants the answer now.
-    if (explorer_->summary().stop == Stop::Interrupted)
-      options.examined = 20;
-    else
-      options.interrupt = o_.interrupt;
+    if (explorer_->summary().stop == Stop::Interrupted) options.examined = 20;
+    options.patience = patience_;
     return options;
   }
 
   void settleRules(const Outcome& intact) {
     rules_.stepLimit = o_.limits.steps;
+    rules_.seconds = o_.limits.seconds;
     bool recordedZero = WIFEXITED(o_.recordedStatus) && WEXITSTATUS(o_.recordedStatus) == 0;
     bool intactZero = intact.ending == Ending::Exited && intact.code == 0;
     rules_.exitCodeCounts = o_.checker || o_.expectExit == ExpectExit::Zero ||
                             (o_.expectExit == ExpectExit::Auto && recordedZero && intactZero);
-    if (!rules_.exitCodeCounts && o_.expectExit == ExpectExit::Auto && intact.ending == Ending::Exited)
-      out_.notes.push_back(
-          fmt::format("Exit codes of restarts were not judged, because {}; --expect-exit zero judges them.",
-                      recordedZero ? fmt::format("a restart on what the program left exits with {}", intact.code)
-                                   : std::string("the recorded run itself did not exit with 0")));
+  }
+
+  // Where nobody has said what exit codes mean, and an error may be one or not.
+  void sayUnjudgedExits(const Outcome& intact) {
+    if (o_.expectExit == ExpectExit::Any && !rules_.exitCodeCounts) out_.exploration.exitCodes = ExitCodes::Ignored;
+    if (rules_.exitCodeCounts || o_.expectExit != ExpectExit::Auto) return;
+    const Outcome* error = exitsWithError(intact) ? &intact : nullptr;
+    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && error == nullptr; ++o)
+      if (exitsWithError(explorer_->outcome(o))) error = &explorer_->outcome(o);
+    if (error == nullptr) return;
+    out_.exploration.exitCodes = ExitCodes::Unknown;
+    std::string why = error == &intact
+                          ? fmt::format("a restart on what the program left {}", lastWords(*error))
+                          : fmt::format("the recorded run did not exit with 0; a restart {}", lastWords(*error));
+    out_.incomplete.push_back(
+        fmt::format("Exit codes of restarts could not be judged, because {}; --expect-exit zero takes that for a "
+                    "failure, --expect-exit any for right.",
+                    why));
+  }
+
+  // Asked only if it matters: where a restart exits with an error that counts.
+  Result<std::optional<BeforeRun>> beforeRun(const Verdict& intact) {
+    bool refused = intact.judgement == Judgement::Failed;
+    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && !refused; ++o)
+      refused = rules_.exitCodeCounts && exitsWithError(explorer_->outcome(o));
+    if (!refused) return std::optional<BeforeRun>();
+    auto end = restartBefore(r_.uncrashed);
+    if (!end && patience_.over()) return std::optional<BeforeRun>();
+    if (!end) return tl::unexpected(end.error());
+    return std::optional<BeforeRun>(std::in_place, *explorer_, r_.baseline, o_.points.neighbouring(),
+                                    std::move(end->outcome), rules_);
+  }
+
+  // With an exit code: then it is not known whether any of them did anything at all. (A restart that always crashes has
+  // shown that it does.)
+  bool everyRestartFails(const BeforeRun& before, const Outcome& intact) const {
+    if (!rules_.exitCodeCounts || !exitsWithError(intact) || !before.refuses()) return false;
+    for (OutcomeNo o = 0; o < explorer_->outcomeCount(); ++o)
+      if (!exitsWithError(explorer_->outcome(o))) return false;
+    return true;
+  }
+
+  void sayExcused(BeforeRun& before) {
+    std::uint64_t excused = 0;
+    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+      for (RecoveryNo recovery : explorer_->space(space).recoveries) excused += before.excuses(space, recovery) ? 1 : 0;
+    if (excused == 0) return;
+    out_.notes.push_back(
+        fmt::format("On the pools as they were before the run a restart {}; {} in which it sees no more than that "
+                    "count{} as right.",
+                    lastWords(before.outcome()), counted(excused, "crash state"), excused == 1 ? "s" : ""));
   }
 
   ExploreOptions exploreOptions(const Strategy& strategy) {
@@ -200,8 +277,9 @@ class Check {
   }
 
   Result<void> repeatSome() {
-    if (explorer_->summary().stop == Stop::Interrupted || explorer_->summary().divergence) return {};
+    if (patience_.ending() || explorer_->summary().divergence) return {};
     auto diverged = explorer_->repeatSample(kRepeated);
+    if (!diverged && patience_.over()) return {};
     if (!diverged) return tl::unexpected(diverged.error());
     if (*diverged) out_.incomplete.push_back(divergenceText(**diverged, r_.tracked));
     return {};
@@ -289,6 +367,7 @@ class Check {
         if (v.judgement == Judgement::Failed) ++e.failing;
         if (v.judgement == Judgement::Unknown) ++unknown[v.symptom];
       }
+    for (const auto& [why, count] : unknown) e.unjudged += count;
     for (const auto& [why, count] : unknown)
       out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
     countRaces();
@@ -352,14 +431,15 @@ class Check {
       if (!o_.saveTo.empty()) {
         std::error_code error;
         std::filesystem::create_directories(std::filesystem::path(o_.saveTo).parent_path(), error);
-        if (auto ok = explorer_->save(o_.saveTo); !ok) return ok;
-        text += fmt::format(" The same command with --resume {} goes on from there.", o_.saveTo);
+        auto saved = explorer_->save(o_.saveTo);
+        text += saved ? fmt::format(" The same command with --resume {} goes on from there.", o_.saveTo)
+                      : fmt::format(" It could not be saved: {}.", saved.error().sentence);
       }
       list.push_back(std::move(text));
     }
     if (s.overBudget != 0)
       list.push_back(fmt::format("At {} restarts differ in so many ways that only some of them were explored.",
-                                 counted(s.overBudget, "crash") + (s.overBudget == 1 ? "" : "es")));
+                                 counted(s.overBudget, "point")));
     if (s.cutLines != 0)
       list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
     if (s.fileChangePoints != 0)
@@ -407,6 +487,7 @@ class Check {
   const Index& index_;
   std::string input_;  // standard input of restarts
   OracleRules rules_;
+  Patience patience_;
   Explorer* explorer_ = nullptr;    // once it is explored
   std::set<std::string> failures_;  // keys
   std::optional<SitePlaces> sites_;
@@ -425,14 +506,16 @@ Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& opti
   auto points = choosePoints(recording, options.points);
   if (!points) return tl::unexpected(points.error());
   TrackedBytes tracked = TrackedBytes::of(recording);
-  Baseline end(recording, tracked, {recording.trace().end()});
-  auto ends = ProcessRunner::start(options.program, end, 1, options.limits);
-  if (!ends) return tl::unexpected(ends.error());
+  Baseline ends(recording, tracked, uncrashedPoints(recording.trace()));
+  RunLimits limits = options.limits;
+  limits.giveUp = [patience = Patience(options.interrupt, options.again, options.seconds)] { return patience.over(); };
+  auto uncrashed = ProcessRunner::start(options.program, ends, 1, limits);
+  if (!uncrashed) return tl::unexpected(uncrashed.error());
   Baseline baseline(recording, tracked, std::move(*points));
-  auto runs = ProcessRunner::start(options.program, baseline, options.jobs, options.limits);
+  auto runs = ProcessRunner::start(options.program, baseline, options.jobs, limits);
   if (!runs) return tl::unexpected(runs.error());
   auto grew = [&] { return (*runs)->refresh(tracked); };
-  return checkCrashes({**ends, end, **runs, tracked, baseline, grew}, options, stacks);
+  return checkCrashes({**uncrashed, ends, **runs, tracked, baseline, grew}, options, stacks);
 }
 
 }  // namespace blackout

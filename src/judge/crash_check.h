@@ -58,7 +58,8 @@ struct CrashOptions {
   bool loadsReport = false;   // list the loads that may read from more than one store
   std::string resume;         // go on from this file; empty: from the beginning
   std::string saveTo;         // where to save an exploration that a bound or an interrupt ends; empty: nowhere
-  const std::atomic<bool>* interrupt = nullptr;
+  const std::atomic<bool>* interrupt = nullptr;        // set: come to an end, with a report
+  const std::atomic<bool>* again = nullptr;            // set: at once
   std::function<void(const CrashEstimate&)> estimate;  // before the exploration begins
   std::function<void(const CrashProgress&)> progress;
 };
@@ -72,11 +73,11 @@ struct CrashCheck {
 
 Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks);
 
-// The same on any runners: `ends` runs on a baseline that has the end of the recording as its only point, `runs` on
-// `baseline`.
+// The same on any runners: `uncrashed` runs on a baseline that has the beginning and the end of the recording as its
+// points (uncrashedPoints), `runs` on `baseline`.
 struct CrashRunners {
-  Runner& ends;
-  const Baseline& end;
+  Runner& uncrashed;
+  const Baseline& ends;
   Runner& runs;
   TrackedBytes& tracked;
   const Baseline& baseline;

@@ -58,8 +58,12 @@ class FindingBuilder {
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
     auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, true);
-    if (!repeated) return tl::unexpected(repeated.error());
-    run_ = std::move(repeated->result);
+    if (!repeated && !context_.patience.over()) return tl::unexpected(repeated.error());
+    // There is no time for that: what is known of it has to do.
+    if (repeated)
+      run_ = std::move(repeated->result);
+    else
+      run_.outcome = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);

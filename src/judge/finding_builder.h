@@ -6,6 +6,7 @@
 #include "judge/bad_reads.h"
 #include "judge/cause_naming.h"
 #include "judge/intact.h"
+#include "run/patience.h"
 
 namespace blackout {
 
@@ -26,6 +27,7 @@ struct ShowContext {
   RacingReads& reads;
   BadReads& bad;
   Stacks& stacks;
+  const Patience& patience;
 };
 
 // A restart's read of the bytes of `mask` in a line, which holds `seen` then. `crash`: the first one, in the recording.

@@ -7,12 +7,21 @@
 
 namespace blackout {
 
-Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks) {
-  const Index& index = end.index();
-  IntactRestart intact{CrashLevel(end.point(0), UnnamedLines::Newest), {}, {}, 0};
+std::vector<EventNo> uncrashedPoints(const Trace& trace) {
+  if (trace.end() == 0) return {0};
+  return {0, trace.end()};
+}
+
+Result<RunEnd> restartBefore(Runner& runner) { return runner.run({}); }
+
+Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks& stacks) {
+  const Index& index = ends.index();
+  std::uint32_t last = ends.count() - 1;
+  IntactRestart intact{CrashLevel(ends.point(last), UnnamedLines::Newest), {}, {}, 0};
   Run request;
-  for (TrackedNo w : end.uncertain(0)) {
-    LineId id = index.lineId(end.tracked().line(w));
+  request.pointNo = last;
+  for (TrackedNo w : ends.uncertain(last)) {
+    LineId id = index.lineId(ends.tracked().line(w));
     request.lines.emplace_back(w, index.contentOf(id, intact.level.at, index.versionIn(intact.level, id)));
   }
   auto run = [&](bool traced) -> Result<RunEnd> {

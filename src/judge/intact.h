@@ -1,5 +1,6 @@
-// A restart on the intact final image: the recording ran to its end and nothing was lost. What fails there is a bug
-// of the program and no crash bug, so it is asked first of all. It also tells what a restart costs.
+// Restarts without a crash. On the intact final image: the recording ran to its end and nothing was lost. What fails
+// there is a bug of the program and no crash bug, so it is asked first of all; it also tells what a restart costs. And
+// on the pools as they were before the run.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,11 @@ struct IntactRestart {
   double seconds = 0;          // that a run takes
 };
 
-// `end` has one point: the end of the recording.
-Result<IntactRestart> restartIntact(const Baseline& end, Runner& runner, Stacks& stacks);
+// The points of a baseline for both: the beginning of the recording and its end.
+std::vector<EventNo> uncrashedPoints(const Trace& trace);
+
+// Both take a runner on a baseline with these points.
+Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks& stacks);
+Result<RunEnd> restartBefore(Runner& runner);
 
 }  // namespace blackout

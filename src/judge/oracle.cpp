@@ -158,11 +158,20 @@ bool saysMore(const Outcome& answer, const Outcome& than) {
   return true;
 }
 
+std::string lastWords(const Outcome& outcome) {
+  constexpr std::size_t kMost = 200;
+  std::string_view said = trimmed(outcome.output);
+  said.remove_prefix(said.rfind('\n') + 1);
+  return fmt::format("exits with {} and says {}", outcome.code,
+                     said.empty() ? "nothing" : fmt::format("\"{}\"", trimmed(said.substr(0, kMost))));
+}
+
 Verdict judge(const Outcome& outcome, const OracleRules& rules) {
   switch (outcome.ending) {
     case Ending::TimedOut:
-      return unknown(outcome.text.empty() ? "a restart exceeded its time limit; give it more time with --run-timeout"
-                                          : outcome.text);
+      if (!outcome.text.empty()) return unknown(outcome.text);
+      return unknown(fmt::format("a restart had not ended {}; if it is only slow, --run-timeout gives it longer",
+                                 rules.seconds == 0 ? "in its time" : fmt::format("after {} s", rules.seconds)));
     case Ending::Broken:
       return unknown(outcome.text.empty() ? "a restart could not be followed" : outcome.text);
     case Ending::Hung: {

@@ -17,6 +17,7 @@ struct OracleRules {
   // on the intact final image both exit with 0.
   bool exitCodeCounts = false;
   std::uint64_t stepLimit = 0;  // said with a hang; 0: not known
+  unsigned seconds = 0;         // said with a run that took too long; 0: not known
 };
 
 struct Verdict {
@@ -35,5 +36,10 @@ bool sameAnswer(const Outcome& a, const Outcome& b);
 bool saysMore(const Outcome& answer, const Outcome& than);
 
 Verdict judge(const Outcome& outcome, const OracleRules& rules);
+
+inline bool exitsWithError(const Outcome& o) { return o.ending == Ending::Exited && o.code != 0; }
+
+// "exits with 1 and says "no memory"": the ending and the last line of the output, for a sentence about one restart.
+std::string lastWords(const Outcome& outcome);
 
 }  // namespace blackout

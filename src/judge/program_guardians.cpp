@@ -1,8 +1,13 @@
 #include "judge/program_guardians.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
 #include "events/site_table.h"
 #include "infer/access_id.h"
 #include "infer/analysis.h"
+#include "infer/in_child.h"
 
 namespace blackout {
 
@@ -19,15 +24,86 @@ const FieldKey kNoField;
 
 }  // namespace
 
+namespace {
+
+// A table as text, on its way from a process to another: words, each with its length before it.
+void put(std::string& to, std::string_view word) { to += fmt::format("{} {}", word.size(), word); }
+
+std::string packed(const ProgramGuardians::Table& table) {
+  std::string text;
+  for (const auto& [site, field] : table.tests) {
+    put(text, fmt::format("t{}", site));
+    put(text, field);
+  }
+  for (const auto& [site, fields] : table.guarded)
+    for (const auto& [field, why] : fields) {
+      put(text, fmt::format("g{}", site));
+      put(text, field);
+      put(text, why);
+    }
+  for (const FieldKey& field : table.commitVariables) {
+    put(text, "c");
+    put(text, field);
+  }
+  return text;
+}
+
+ProgramGuardians::Table unpacked(std::string_view text) {
+  ProgramGuardians::Table table;
+  auto take = [&] {
+    std::size_t size = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+    std::string word(text.substr(0, size));
+    text.remove_prefix(size);
+    return word;
+  };
+  while (!text.empty()) {
+    std::string head = take();
+    std::string field = take();
+    std::uint64_t site = 0;
+    std::from_chars(head.data() + 1, head.data() + head.size(), site);
+    if (head[0] == 't') table.tests.emplace(site, field);
+    if (head[0] == 'g') table.guarded[site].emplace(field, take());
+    if (head[0] == 'c') table.commitVariables.insert(field);
+  }
+  return table;
+}
+
+}  // namespace
+
+// In a process of its own, which can be ended at any time.
 void ProgramGuardians::analyse() {
   if (analysed_) return;
   analysed_ = true;
-  ProgramBitcode bitcode;
-  for (const std::string& program : programs_) (void)addBitcode(bitcode, program);  // what has none is passed over
-  if (bitcode.units.empty()) return;
-  Guardians guardians = inferGuardians(bitcode);
-  if (guardians.guardians.empty() && !guardians.incomplete.empty()) return;
+  constexpr std::string_view kNone = "none", kCut = "cut", kKnown = "known";
+  auto answer = inChild(
+      [&]() -> std::string {
+        ProgramBitcode bitcode;
+        for (const std::string& program : programs_)
+          (void)addBitcode(bitcode, program);  // what has none is passed over
+        if (bitcode.units.empty()) return std::string(kNone);
+        Guardians guardians = inferGuardians(bitcode);
+        if (guardians.cut) return std::string(kCut);
+        if (guardians.guardians.empty() && !guardians.incomplete.empty()) return std::string(kNone);
+        return std::string(kKnown) + packed(tableOf(guardians));
+      },
+      {.seconds = 0, .giveUp = [this] { return patience_.over(); }});
+  // What nobody knows to be a test may be taken for data: part of the guardians is worse than none.
+  if (!answer || *answer == kCut) {
+    leftOut_ = fmt::format(
+        "The analysis of the program's code {}, so it is not known which reads are tests, and answers of restarts that "
+        "look wrong are only suspected.",
+        !answer ? "did not come to an end" : "was given up, because the code is too large or too entangled");
+    return;
+  }
+  if (*answer == kNone) return;
   known_ = true;
+  table_ = unpacked(std::string_view(*answer).substr(kKnown.size()));
+}
+
+ProgramGuardians::Table ProgramGuardians::tableOf(const Guardians& guardians) const {
+  Table table;
   std::map<std::uint64_t, FieldKey> tests;                           // by access
   std::map<std::uint64_t, std::map<FieldKey, std::string>> guarded;  // by access
   for (const Guardian& g : guardians.guardians)
@@ -36,7 +112,7 @@ void ProgramGuardians::analyse() {
         if (!decides(guard.shape)) continue;
         tests.try_emplace(accessId(guard.test), g.field);
         if (!commits(guard.shape)) continue;
-        table_.commitVariables.insert(g.field);
+        table.commitVariables.insert(g.field);
         guarded[accessId(guard.read)].try_emplace(g.field, reasonOf(g, data, guard));
       }
   for (const std::string& program : programs_) {
@@ -45,11 +121,12 @@ void ProgramGuardians::analyse() {
     for (const Site& site : *sites)
       for (const Source& source : site.sources) {
         std::uint64_t access = accessId(source);
-        if (auto t = tests.find(access); t != tests.end()) table_.tests.try_emplace(site.id, t->second);
+        if (auto t = tests.find(access); t != tests.end()) table.tests.try_emplace(site.id, t->second);
         if (auto g = guarded.find(access); g != guarded.end())
-          table_.guarded[site.id].insert(g->second.begin(), g->second.end());
+          table.guarded[site.id].insert(g->second.begin(), g->second.end());
       }
   }
+  return table;
 }
 
 bool ProgramGuardians::known() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "infer/guardians.h"
+#include "run/patience.h"
 
 namespace blackout {
 
@@ -23,12 +24,15 @@ class ProgramGuardians {
     std::set<FieldKey> commitVariables;
   };
   // Program files: the program and the libraries with instrumented code.
-  explicit ProgramGuardians(std::vector<std::string> programs) : programs_(std::move(programs)) {}
+  explicit ProgramGuardians(std::vector<std::string> programs, Patience patience = {})
+      : programs_(std::move(programs)), patience_(patience) {}
   // Known already.
   explicit ProgramGuardians(Table table) : analysed_(true), known_(true), table_(std::move(table)) {}
 
   // Whether the program carries what the analysis needs. Otherwise nothing is known to be a guardian.
   bool known();
+  // Why they are not known although the program has what is needed, as a sentence; empty: that is not so.
+  const std::string& leftOut() const { return leftOut_; }
   // The instruction reads a guardian and what it found decides what is trusted: not merely a search or a pointer that
   // is followed. By Site::id.
   bool tests(std::uint64_t site);
@@ -42,8 +46,11 @@ class ProgramGuardians {
 
  private:
   void analyse();
+  Table tableOf(const Guardians& guardians) const;
 
   std::vector<std::string> programs_;
+  Patience patience_;
+  std::string leftOut_;
   bool analysed_ = false;
   bool known_ = false;
   Table table_;

@@ -60,7 +60,8 @@ Result<std::vector<ShownFinding>> racingRestarts(JudgedExploration& judged) {
   StateProbe probe(c.explorer, c.baseline, judged.runner, c.traces, judged.suspicion);
   auto races = suspectedRaces(probe, judged.suspicion, judged.shown, judged.causes);
   if (!races) return tl::unexpected(races.error());
-  ShowContext suspected{c.explorer, c.baseline, c.traces, judged.suspicion, c.expected, c.reads, c.bad, c.stacks};
+  ShowContext suspected{c.explorer, c.baseline, c.traces, judged.suspicion, c.expected,
+                        c.reads,    c.bad,      c.stacks, c.patience};
   std::vector<ShownFinding> out;
   for (const Cause& race : *races) {
     auto shown = showRace(suspected, race);
@@ -95,6 +96,7 @@ Result<std::vector<ShownFinding>> judgeRecoveries(JudgedExploration& judged) {
   for (const RecoveryDetector& detector : kDetectors) {
     if ((detector.needsTime && !judged.inTime) || !anyWanted(detector.id, judged.detect)) continue;
     auto found = detector.run(judged);
+    if (!found && judged.context.patience.over()) break;
     if (!found) return found;
     std::move(found->begin(), found->end(), std::back_inserter(all));
   }

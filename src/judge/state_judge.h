@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "explore/explorer.h"
+#include "judge/before_run.h"
 #include "judge/oracle.h"
 
 namespace blackout {
@@ -18,13 +19,23 @@ class StateJudge {
   virtual Verdict verdict(SpaceNo space, const Outcome& outcome) = 0;
 };
 
-// The oracle, whatever the crash.
+// The oracle, whatever the crash; what a restart refuses before the run too is excused.
 class OracleJudge : public StateJudge {
  public:
-  // Both must outlive it.
-  OracleJudge(const Explorer& explorer, const OracleRules& rules) : explorer_(explorer), rules_(rules) {}
-  const Verdict& verdict(SpaceNo, RecoveryNo recovery) override { return verdict(explorer_.outcomeNo(recovery)); }
-  Verdict verdict(SpaceNo, const Outcome& outcome) override { return judge(outcome, rules_); }
+  // All must outlive it. `before` may be null: nothing is excused.
+  OracleJudge(const Explorer& explorer, const OracleRules& rules, BeforeRun* before = nullptr)
+      : explorer_(explorer), rules_(rules), before_(before) {}
+  const Verdict& verdict(SpaceNo space, RecoveryNo recovery) override {
+    static const Verdict fine;
+    const Verdict& v = verdict(explorer_.outcomeNo(recovery));
+    bool excused = v.judgement == Judgement::Failed && before_ != nullptr && before_->excuses(space, recovery);
+    return excused ? fine : v;
+  }
+  Verdict verdict(SpaceNo space, const Outcome& outcome) override {
+    Verdict v = judge(outcome, rules_);
+    bool excused = v.judgement == Judgement::Failed && before_ != nullptr && before_->excuses(space, outcome);
+    return excused ? Verdict() : v;
+  }
   const Verdict& verdict(OutcomeNo o) {
     while (verdicts_.size() <= o)
       verdicts_.push_back(judge(explorer_.outcome(static_cast<OutcomeNo>(verdicts_.size())), rules_));
@@ -34,6 +45,7 @@ class OracleJudge : public StateJudge {
  private:
   const Explorer& explorer_;
   const OracleRules& rules_;
+  BeforeRun* before_;
   std::deque<Verdict> verdicts_;  // by outcome
 };
 

@@ -40,8 +40,14 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "mapping or the program ended.");
   if (provesRecovery(report))
     sentences.emplace_back(
-        "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well on "
-        "it.");
+        !report.exploration->assumptions.empty()
+            ? "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well "
+              "on it, if what was assumed holds."
+        : report.exploration->exitCodes == ExitCodes::Judged
+            ? "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well "
+              "on it."
+            : "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends by "
+              "itself on it, whatever its exit code (--expect-exit any).");
   if (!report.trusted.empty()) {
     std::string names;
     for (const std::string& path : report.trusted)
@@ -66,12 +72,13 @@ std::vector<std::string> caveatsOf(const Report& report) {
         "processor's buffer are missed.");
   if (report.exploration) {
     sentences.emplace_back(
-        "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker) and by what "
-        "it prints: wrong data that it neither notices nor prints is not found.");
-    if (!report.trapped)
-      sentences.emplace_back(
-          "Reads inside libraries that are not instrumented (atoi, sscanf, members of std::string) are not seen, so "
-          "states that differ only in what these read count as one; --trap always sees them.");
+        report.exploration->exitCodes == ExitCodes::Judged
+            ? "A restart is judged by how it ends (signals, exit codes, sanitizers, "
+              "blackout_expect, a checker) and by what it prints: wrong data that it neither notices "
+              "nor prints is not found."
+            : "A restart is judged by how it ends (signals, sanitizers, blackout_expect; not its "
+              "exit code) and by what it prints: wrong data that it neither notices nor prints is "
+              "not found.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
       sentences.emplace_back(

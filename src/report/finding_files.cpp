@@ -32,7 +32,7 @@ Result<void> checkFindingsFolder(const std::string& folder, const std::string& o
   return {};
 }
 
-Result<void> saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder) {
+void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder) {
   unsigned number = 0;
   for (Finding& finding : report.findings) {
     // A crash state belongs to one finding.
@@ -56,10 +56,12 @@ Result<void> saveReplays(Report& report, const std::vector<ReplayableFinding>& r
           fmt::format("{} was there before, with another finding: that one is now {}~.", path, path));
     }
     auto out = OutputFile::prepare(path, "--findings");
-    if (!out) return tl::unexpected(out.error());
-    if (auto ok = out->write(bytes); !ok) return ok;
+    auto written = out ? out->write(bytes) : Result<void>(tl::unexpected(out.error()));
+    if (written) continue;
+    // The finding is worth more than its file.
+    finding.replay.reset();
+    report.notes.push_back(fmt::format("A finding has no replay file: {}.", written.error().sentence));
   }
-  return {};
 }
 
 }  // namespace blackout

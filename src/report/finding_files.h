@@ -15,6 +15,6 @@ Result<void> checkFindingsFolder(const std::string& folder, const std::string& o
 
 // Writes a file for each finding of the report that is among `replayable`, and notes its path in the finding. A file of
 // the same name with other content is kept beside it, with a ~ behind its name, and the report says so.
-Result<void> saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder);
+void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder);
 
 }  // namespace blackout

@@ -292,6 +292,10 @@ Json explorationJson(const ExploredCrashes& e) {
   j["runs"] = e.runs;
   j["states"] = e.states;
   j["failing"] = e.failing;
+  j["unjudged"] = e.unjudged;
+  j["exit_codes"] = e.exitCodes == ExitCodes::Judged    ? "judged"
+                    : e.exitCodes == ExitCodes::Ignored ? "ignored"
+                                                        : "unknown";
   j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}};
   j["assumptions"] = e.assumptions;
   j["not_explored"] = e.notExplored;

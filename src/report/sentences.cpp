@@ -309,7 +309,7 @@ struct Sentences {
   }
   std::string operator()(const BothFail&) const { return "Both of the two states were run, and both fail."; }
   std::string operator()(const NotExamined&) const {
-    return "There were more failing states than are examined; the cause of these was not determined.";
+    return "The cause was not determined: there were too many failing states, or there was too little time.";
   }
   // Jaaru's aid: from which stores the load may read.
   std::string operator()(const MaySeeSeveral&) const {

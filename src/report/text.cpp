@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "findings/ending.h"
 #include "findings/numbers.h"
 #include "report/caveats.h"
 #include "report/escape.h"
@@ -23,13 +24,8 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
-// "340 flushes": counted() knows no such plural.
-std::string countedUnits(std::uint64_t n, std::string_view unit) {
-  return unit.ends_with("sh") && n != 1 ? fmt::format("{} {}es", grouped(n), unit) : counted(n, unit);
-}
-
 std::string costText(const Cost& cost) {
-  std::string text = fmt::format("{} of {}", grouped(cost.amount), countedUnits(cost.of, cost.unit));
+  std::string text = fmt::format("{} of {}", grouped(cost.amount), counted(cost.of, cost.unit));
   if (cost.of == 0) return text;
   double percent = 100.0 * static_cast<double>(cost.amount) / static_cast<double>(cost.of);
   return percent < 0.1 ? text + " (less than 0.1%)" : text + fmt::format(" ({:.1f}%)", percent);
@@ -255,7 +251,8 @@ std::string summaryLine(const Report& report) {
     std::uint64_t n = counts[static_cast<std::size_t>(s)];
     if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
   }
-  if (found.empty()) found = "no findings";
+  bool any = !found.empty();
+  if (!any) found = report.complete() ? "no findings" : "inconclusive, nothing found";
   if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
   const RunSummary& run = report.run;
   std::string text =
@@ -272,7 +269,13 @@ std::string summaryLine(const Report& report) {
     text += fmt::format("; {} explored, {}", counted(report.exploration->points, "point"),
                         counted(report.exploration->runs, "restart"));
   if (!run.model.empty()) text += "; " + escapeText(run.model);
-  if (!report.complete()) text += "; inconclusive";
+  if (std::string ending = run.waitStatus ? endingText(*run.waitStatus) : std::string(); !ending.empty())
+    text += "; the program ended with " + ending;
+  if (report.exploration && report.exploration->exitCodes == ExitCodes::Unknown)
+    text += "; exit codes of restarts not judged";
+  if (report.exploration && report.exploration->unjudged != 0)
+    text += fmt::format("; {} not judged", counted(report.exploration->unjudged, "crash state"));
+  if (any && !report.complete()) text += "; inconclusive";
   return text;
 }
 

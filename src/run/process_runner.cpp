@@ -30,14 +30,20 @@ tl::unexpected<Error> internal(std::string_view what) {
   return fail(fmt::format("recovery runs: {}: {}", what, std::strerror(errno)), ExitCode::Internal);
 }
 
-// A byte from the socket within the time; false: it is closed or nothing came.
-bool answered(int socket, int milliseconds) {
-  pollfd p{socket, POLLIN, 0};
-  int r;
-  do r = poll(&p, 1, milliseconds);
-  while (r < 0 && errno == EINTR);
-  unsigned char b;
-  return r > 0 && read(socket, &b, 1) == 1;
+constexpr int kLook = 50;  // milliseconds between looks whether anybody still waits
+
+tl::unexpected<Error> givenUp() { return fail("it was ended while a restart was under way", ExitCode::Inconclusive); }
+
+// A byte from the socket within the time; false: it is closed, nothing came, or nobody waits for it any more.
+bool answered(int socket, int milliseconds, const std::function<bool()>& giveUp) {
+  for (; milliseconds > 0 && !(giveUp && giveUp()); milliseconds -= kLook) {
+    pollfd p{socket, POLLIN, 0};
+    int r = poll(&p, 1, kLook);
+    unsigned char b;
+    if (r > 0) return read(socket, &b, 1) == 1;
+    if (r < 0 && errno != EINTR) return false;
+  }
+  return false;
 }
 
 // A sanitizer asks the kernel itself for its process's number, "==4711==ERROR: ...": the same in every run is 1.
@@ -137,9 +143,12 @@ Result<void> ProcessRunner::addWorker(unsigned number) {
   w.control->step_limit = UINT64_MAX;  // what the worker itself does before its first run is no run's
   auto byte = static_cast<unsigned char>(number);
   constexpr int kStartMilliseconds = 30'000;
-  if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 || !answered(zygoteSocket_, kStartMilliseconds))
+  if (send(zygoteSocket_, &byte, 1, MSG_NOSIGNAL) != 1 ||
+      !answered(zygoteSocket_, kStartMilliseconds, limits_.giveUp)) {
+    if (limits_.giveUp && limits_.giveUp()) return givenUp();
     return fail("the command that is started after a crash ended before its first instruction; try it by hand",
                 ExitCode::Inconclusive);
+  }
   return {};
 }
 
@@ -205,8 +214,9 @@ Result<std::pair<unsigned, RunEnd>> ProcessRunner::wait() {
       numbers.push_back(i);
     }
     if (polled.empty()) return fail("recovery runs: nothing was begun", ExitCode::Internal);
-    int r = poll(polled.data(), polled.size(), -1);
-    if (r < 0 && errno == EINTR) continue;
+    if (limits_.giveUp && limits_.giveUp()) return givenUp();
+    int r = poll(polled.data(), polled.size(), limits_.giveUp ? kLook : -1);
+    if (r == 0 || (r < 0 && errno == EINTR)) continue;
     if (r < 0) return internal("poll");
     for (std::size_t i = 0; i < polled.size(); ++i) {
       if (polled[i].revents == 0) continue;
@@ -273,6 +283,10 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
     for (TrackedNo i = 0; i < tracked.count(); ++i)
       result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = tracked.mask(i)});
   }
+  if (c.instrumented != 0 && !trapped_)
+    result.unseen.emplace_back(
+        "Restarts ran without traps (--trap never): what libc and other code that is not instrumented read of PM was "
+        "not seen; leave that option out.");
   // What its processes executed.
   if (std::string_view names(c.modules, shownLength(c.modules, sizeof c.modules)); names.size() > w.modulesKnown) {
     std::vector<std::string> fresh;

@@ -2,6 +2,7 @@
 // (runtime/zygote.cpp). Each worker has its own image of the crash and its own control block.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct RecoveryProgram {
 struct RunLimits {
   std::uint64_t steps = 10'000'000;  // accesses to PM after which a run hangs
   unsigned seconds = 10;             // the wall clock's guard; 0: none
+  std::function<bool()> giveUp;      // once it is true, nobody waits for runs any more; empty: never
 };
 
 class ProcessRunner : public Runner {

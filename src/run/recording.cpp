@@ -135,8 +135,8 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
                     "with --pm, or the program itself after --",
                     program, code.path));
   if (!followed)
-    return fail(fmt::format(
-        "{}: not instrumented; build it with blackout-clang or blackout-clang++, or leave out --trap never", program));
+    return fail(fmt::format("{}: not instrumented; build it with blackout-clang or blackout-clang++{}", program,
+                            options.trap == Trap::Never ? ", or leave out --trap never" : ""));
   if (!mapped)
     return fail(options.pm.empty()
                     ? fmt::format("{}: no PM was seen; name its pool files with --pm, or register memory with "

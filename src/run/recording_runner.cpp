@@ -28,23 +28,49 @@ namespace blackout {
 namespace {
 
 volatile sig_atomic_t childPid = 0;
+volatile sig_atomic_t requests = 0;  // to end
+void (*toolsOwn)(int) = nullptr;     // what the tool does on SIGTERM
+
+void endIt(int) {
+  if (childPid > 0) kill(static_cast<pid_t>(childPid), SIGKILL);
+}
+
+// A program that does not end is ended: who asks twice, or for longer than some seconds, means it.
 void forward(int signal) {
-  if (childPid > 0) kill(static_cast<pid_t>(childPid), signal);
+  constexpr unsigned kPatience = 3;  // seconds
+  if (signal == SIGTERM && toolsOwn != nullptr) toolsOwn(signal);
+  if (childPid <= 0) return;
+  kill(static_cast<pid_t>(childPid), requests == 0 ? signal : SIGKILL);
+  requests = requests + 1;
+  alarm(kPatience);
+}
+
+// A terminal sends it to the program as well.
+void again(int signal) {
+  if (requests != 0) endIt(signal);
+  requests = requests + 1;
 }
 
 // While the program runs, an interrupt is the program's: it ends, and what it did is judged.
 class Signals {
  public:
   Signals() {
-    struct sigaction ignore{}, pass{};
+    struct sigaction ignore{}, pass{}, second{}, last{};
     ignore.sa_handler = SIG_IGN;
     pass.sa_handler = forward;
-    sigaction(SIGINT, &ignore, &old_[0]);
+    second.sa_handler = again;
+    last.sa_handler = endIt;
+    requests = 0;
+    sigaction(SIGINT, &second, &old_[0]);
     sigaction(SIGQUIT, &ignore, &old_[1]);
-    sigaction(SIGTERM, &pass, &old_[2]);
+    sigaction(SIGTERM, nullptr, &old_[2]);
+    toolsOwn = old_[2].sa_handler == SIG_DFL || old_[2].sa_handler == SIG_IGN ? nullptr : old_[2].sa_handler;
+    sigaction(SIGTERM, &pass, nullptr);
     sigaction(SIGHUP, &pass, &old_[3]);
+    sigaction(SIGALRM, &last, &old_[4]);
   }
   ~Signals() {
+    alarm(0);
     restore();
     childPid = 0;
   }
@@ -53,10 +79,11 @@ class Signals {
     sigaction(SIGQUIT, &old_[1], nullptr);
     sigaction(SIGTERM, &old_[2], nullptr);
     sigaction(SIGHUP, &old_[3], nullptr);
+    sigaction(SIGALRM, &old_[4], nullptr);
   }
 
  private:
-  struct sigaction old_[4]{};
+  struct sigaction old_[5]{};
 };
 
 // Memory that the tool shares with its children, or with the runtime by the file of the trace.

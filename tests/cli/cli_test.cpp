@@ -155,6 +155,13 @@ TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
   expectRefused("check --strategy lazy:3" + program, 2, "only sample takes a number");
   expectRefused("check --expect-exit one" + program, 2, "it is auto, zero or any");
   expectRefused("check --recover 'a | b'" + program, 2, "no shell is run");
+  for (std::string option : {"--recover", "--checker", "--recover-drive"})
+    expectRefused("check " + option + " ''" + program, 2, "an empty command; name a program and its arguments");
+  for (std::string option : {"--jobs", "--max-runs", "--steps", "--heap", "--run-timeout"})
+    expectRefused("check " + option + " 0" + program, 2, option + ": it is a whole number, 1 or more");
+  expectRefused("check --jobs 1" + std::string(308, '0') + program, 2, "--jobs: it is a whole number, 1 or more");
+  expectRefused("check --time 0" + program, 2, "--time: it is a number of seconds, more than 0");
+  expectRefused("check --failures 9" + program, 2, "--failures: it is a number from 1 to 8");
   expectRefused("check --recover a --checker b" + program, 2, "leave one out");
   expectRefused("check --checker a --pm 'p*' -- /bin/true", 2, "--pm must name one file");
   expectRefused("check --recover-stdin none" + program, 2, "can't be read");

@@ -117,6 +117,16 @@ std::vector<std::string> cases() {
   return names;
 }
 
+TEST(Guardians, BeyondItsBudgetTheAnalysisSaysSo) {
+  std::size_t cut = 0;
+  for (const std::string& name : cases()) {
+    Guardians g = inferGuardians(read(std::filesystem::path(BLACKOUT_CASES) / name).program, {.steps = 1});
+    cut += g.cut;
+    EXPECT_TRUE(!g.cut || !g.incomplete.empty()) << name;
+  }
+  EXPECT_GT(cut, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Inputs, GuardianCases, testing::ValuesIn(cases()), [](const auto& info) {
   std::string name = info.param.substr(0, info.param.find('.'));
   std::replace(name.begin(), name.end(), '-', '_');

@@ -314,8 +314,9 @@ TEST(CrashCheck, ExitCodesAreJudgedByTheRules) {
   EXPECT_EQ(check(*program(), recovery(0)).findings.size(), 1U);
   CrashCheck lenient = check(*program(), recovery(1));
   EXPECT_TRUE(lenient.findings.empty()) << "the intact restart does not exit with 0 either";
-  ASSERT_EQ(lenient.notes.size(), 1U);
-  EXPECT_NE(lenient.notes[0].find("exits with 1"), std::string::npos);
+  ASSERT_EQ(lenient.incomplete.size(), 1U) << "what exit codes mean is not known";
+  EXPECT_NE(lenient.incomplete[0].find("exits with 1 and says nothing"), std::string::npos) << lenient.incomplete[0];
+  EXPECT_EQ(lenient.exploration.exitCodes, ExitCodes::Unknown);
   CrashOptions o;
   o.expectExit = ExpectExit::Any;
   EXPECT_TRUE(check(*program(), recovery(0), o).findings.empty());
@@ -324,6 +325,59 @@ TEST(CrashCheck, ExitCodesAreJudgedByTheRules) {
   EXPECT_TRUE(check(*program(), recovery(0), o).findings.empty());
   o.checker = true;
   EXPECT_EQ(check(*program(), recovery(0), o).findings.size(), 1U);
+}
+
+TEST(CrashCheck, RestartsThatAllFailProveNothing) {
+  Node p;
+  p.storeAt(p.init, kValue, 5);
+  p.flush(kValue), p.fence();
+  CrashOptions o;
+  o.checker = true;
+  auto failing = [](FakeMemory& m) {
+    Outcome end = exited(static_cast<int>(m.load(kValue)) + 1);
+    end.output = "working\nno memory\n";
+    return end;
+  };
+  CrashCheck c = check(p, failing, o);
+  EXPECT_TRUE(c.findings.empty());
+  ASSERT_EQ(c.incomplete.size(), 1U);
+  EXPECT_NE(c.incomplete[0].find("Every restart failed"), std::string::npos) << c.incomplete[0];
+  EXPECT_NE(c.incomplete[0].find("says \"no memory\""), std::string::npos) << c.incomplete[0];
+  // One that crashes has shown that it does something.
+  EXPECT_EQ(check(p, [](FakeMemory&) { return crashed(); }, o).findings.size(), 1U);
+}
+
+// A restart that refuses a pool without its root, as one that was never made.
+TEST(CrashCheck, WhatIsRefusedBeforeTheRunIsNotBlamedOnACrash) {
+  auto refuses = [](FakeMemory& m) { return m.load(kRoot) == 0 ? exited(1) : exited(m.load(kValue) == 5 ? 0 : 2); };
+  Node right;
+  right.storeAt(right.init, kValue, 5);
+  right.flush(kValue), right.fence();
+  right.storeAt(right.publish, kRoot, 64);
+  right.flush(kRoot), right.fence();
+  CrashCheck c = check(right, refuses);
+  EXPECT_TRUE(c.findings.empty());
+  EXPECT_TRUE(c.incomplete.empty());
+  ASSERT_EQ(c.notes.size(), 1U);
+  EXPECT_NE(c.notes[0].find("as they were before the run"), std::string::npos) << c.notes[0];
+
+  // What makes it a pool may be lost for ever.
+  Node unflushed;
+  unflushed.storeAt(unflushed.init, kValue, 5);
+  unflushed.flush(kValue), unflushed.fence();
+  unflushed.storeAt(unflushed.publish, kRoot, 64);
+  unflushed.fence();
+  EXPECT_EQ(only(check(unflushed, refuses)).kind, FindingKind::MissingFlush);
+
+  // Half of it is there.
+  Node early;
+  early.storeAt(early.publish, kRoot, 64);
+  early.flush(kRoot), early.fence();
+  early.storeAt(early.init, kValue, 5);
+  early.flush(kValue), early.fence();
+  CrashCheck found = check(early, refuses);
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].finding.shownBy->symptom, "exits with 2");
 }
 
 TEST(CrashCheck, WhatCannotBeJudgedIsNoFinding) {

@@ -8,6 +8,7 @@
 #include "events/trace.h"
 #include "fake_recovery.h"
 #include "judge/crash_check.h"
+#include "judge/intact.h"
 #include "judged_program.h"
 #include "report/sentences.h"
 
@@ -25,14 +26,15 @@ inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOpt
                         std::uint64_t* made = nullptr) {
   const Index& index = p.index(model);
   TrackedBytes tracked = TrackedBytes::of(index);
-  Baseline end(index, tracked, {index.trace().end()});
+  Baseline ends(index, tracked, uncrashedPoints(index.trace()));
   Baseline baseline(index, tracked, *choosePoints(index, options.points));
-  FakeRunner ends(end, recovery);
+  FakeRunner uncrashed(ends, recovery);
   FakeRunner runs(baseline, recovery, options.jobs);
   runs.traced = std::move(traced);
   options.program.command = {"/no/program"};
   NoStacks stacks;
-  auto result = checkCrashes({ends, end, runs, tracked, baseline, [] { return Result<void>(); }}, options, stacks);
+  auto result =
+      checkCrashes({uncrashed, ends, runs, tracked, baseline, [] { return Result<void>(); }}, options, stacks);
   if (made != nullptr) *made = runs.runs;
   EXPECT_TRUE(result) << result.error().sentence;
   return result ? std::move(*result) : CrashCheck{};

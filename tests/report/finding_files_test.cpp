@@ -37,7 +37,7 @@ TEST_F(FindingFiles, FollowTheOrderOfTheReport) {
   std::vector<ReplayableFinding> replayable{at(1), at(2), at(3)};
   Report report;
   report.findings = {replayable[2].finding, makeFinding(FindingKind::IdleFence), replayable[0].finding};
-  ASSERT_TRUE(saveReplays(report, replayable, folder_.string()));
+  saveReplays(report, replayable, folder_.string());
   EXPECT_EQ(report.findings[0].replay, path("finding-1.blackout"));
   EXPECT_FALSE(report.findings[1].replay);
   EXPECT_EQ(report.findings[2].replay, path("finding-2.blackout"));
@@ -49,7 +49,7 @@ TEST_F(FindingFiles, FollowTheOrderOfTheReport) {
 
 TEST_F(FindingFiles, NoFindingNoFolder) {
   Report report;
-  ASSERT_TRUE(saveReplays(report, {at(1)}, folder_.string()));
+  saveReplays(report, {at(1)}, folder_.string());
   EXPECT_FALSE(fs::exists(folder_));
 }
 
@@ -58,7 +58,7 @@ TEST_F(FindingFiles, AnotherFileIsKept) {
   auto save = [&](const std::vector<ReplayableFinding>& r) {
     Report report;
     report.findings = {r[0].finding};
-    EXPECT_TRUE(saveReplays(report, r, folder_.string()));
+    saveReplays(report, r, folder_.string());
     return report.notes;
   };
   EXPECT_TRUE(save(first).empty());
@@ -67,6 +67,18 @@ TEST_F(FindingFiles, AnotherFileIsKept) {
   EXPECT_EQ(save(second).size(), 1U);
   EXPECT_EQ(openReplay(path("finding-1.blackout"))->at, 2U);
   EXPECT_EQ(openReplay(path("finding-1.blackout~"))->at, 1U);
+}
+
+TEST_F(FindingFiles, OneThatCannotBeWrittenLosesNoFinding) {
+  std::ofstream(folder_) << "no folder";
+  std::vector<ReplayableFinding> replayable{at(1)};
+  Report report;
+  report.findings = {replayable[0].finding};
+  saveReplays(report, replayable, folder_.string());
+  EXPECT_FALSE(report.findings[0].replay);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_NE(report.notes[0].find("A finding has no replay file: "), std::string::npos) << report.notes[0];
+  fs::remove(folder_);
 }
 
 TEST_F(FindingFiles, AFolderThatCannotBeIsRefusedBefore) {

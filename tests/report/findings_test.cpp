@@ -103,17 +103,20 @@ TEST(Ending, IsToldApart) {
   EXPECT_EQ(endingText(11 | 128), "signal SIGSEGV (Segmentation fault)");
   Report r;
   r.run.waitStatus = 0;
-  tellEnding(r);
+  tellEnding(r, false);
   EXPECT_TRUE(r.notes.empty() && r.complete());
   r.run.waitStatus = 1 << 8;
-  tellEnding(r);
+  tellEnding(r, true);
   ASSERT_EQ(r.notes.size(), 1U);
   EXPECT_EQ(r.notes[0], "The program itself ended with exit code 1, without a simulated crash.");
   EXPECT_TRUE(r.complete());
-  r.run.waitStatus = 6;
-  tellEnding(r);
+  tellEnding(r, false);
   ASSERT_EQ(r.incomplete.size(), 1U);
-  EXPECT_NE(r.incomplete[0].find("SIGABRT"), std::string::npos);
+  EXPECT_NE(r.incomplete[0].find("exit code 1"), std::string::npos);
+  r.run.waitStatus = 6;
+  tellEnding(r, true);
+  ASSERT_EQ(r.incomplete.size(), 2U);
+  EXPECT_NE(r.incomplete[1].find("SIGABRT"), std::string::npos);
 }
 
 TEST(RunSummary, CountsTheTrace) {

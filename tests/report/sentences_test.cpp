@@ -211,7 +211,7 @@ TEST(Facts, OfACause) {
             "With (2) stored and (1) not, the restart would end well: the other order would work.");
   EXPECT_EQ(says(BothFail{}), "Both of the two states were run, and both fail.");
   EXPECT_EQ(says(NotExamined{}),
-            "There were more failing states than are examined; the cause of these was not determined.");
+            "The cause was not determined: there were too many failing states, or there was too little time.");
   EXPECT_EQ(says(MaySeeSeveral{}),
             "The read at (4) may see what was there before, the store at list.cpp:11, the store at list.cpp:30 or a "
             "store without debug information.");

@@ -1,0 +1,41 @@
+// How long somebody still waits for an answer. Once the work is to end (an interrupt, the bound of --time), what is
+// under way may take a moment more; then everything is given up that has no end in sight, and what is known is told.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace blackout {
+
+class Patience {
+ public:
+  Patience() = default;
+  // `interrupt`, `again`: set by the first and the second request to end; null: there are none. `seconds`: from now on;
+  // 0: no bound.
+  Patience(const std::atomic<bool>* interrupt, const std::atomic<bool>* again, double seconds)
+      : interrupt_(interrupt), again_(again), seconds_(seconds), begun_(Clock::now()) {}
+
+  bool interrupted() const { return interrupt_ != nullptr && interrupt_->load(); }
+  // The work is to end.
+  bool ending() const { return interrupted() || (seconds_ > 0 && since(begun_) >= seconds_); }
+  // And it took a moment more already.
+  bool over() const {
+    constexpr double kMoment = 2;  // seconds
+    if (!ending()) return false;
+    if (again_ != nullptr && again_->load()) return true;
+    if (asked_ == Clock::time_point()) asked_ = Clock::now();
+    return since(asked_) >= kMoment;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+  const std::atomic<bool>* interrupt_ = nullptr;
+  const std::atomic<bool>* again_ = nullptr;
+  double seconds_ = 0;
+  Clock::time_point begun_;
+  mutable Clock::time_point asked_;  // when it was first seen
+};
+
+}  // namespace blackout
