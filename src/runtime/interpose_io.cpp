@@ -321,17 +321,38 @@ BLACKOUT_EXPORT ssize_t preadv2(int fd, const iovec* parts, int count, off_t at,
   return readParts(parts, count, "preadv2", BLACKOUT_FRAME(),
                    [&](const iovec* p, int n) { return BLACKOUT_REAL(preadv2)(fd, p, n, at, flags); });
 }
+// Descriptors of pools that come with a message.
+static void noteReceived(msghdr* message) {
+  if (!recording()) return;
+  for (cmsghdr* c = CMSG_FIRSTHDR(message); c != nullptr; c = CMSG_NXTHDR(message, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int received;
+      memcpy(&received, CMSG_DATA(c) + i * sizeof received, sizeof received);
+      Scope scope;
+      if (scope.nested || fileOfDescriptor(received) == 0) continue;
+      notePoolDescriptor(received);
+      long mode = syscall(SYS_fcntl, received, F_GETFL);
+      // In a restart it is really open for reading only, whoever opened it.
+      if (recovering()) notePoolFlags(received, ownsPools() && mode >= 0 ? int(mode) : O_RDWR);
+    }
+  }
+}
 BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
-  return readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
-    iovec* parts = message->msg_iov;
-    size_t count = message->msg_iovlen;
-    message->msg_iov = const_cast<iovec*>(p);
-    message->msg_iovlen = size_t(n);
-    ssize_t got = BLACKOUT_REAL(recvmsg)(fd, message, flags);
-    message->msg_iov = parts;
-    message->msg_iovlen = count;
-    return got;
-  });
+  ssize_t received =
+      readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
+        iovec* parts = message->msg_iov;
+        size_t count = message->msg_iovlen;
+        message->msg_iov = const_cast<iovec*>(p);
+        message->msg_iovlen = size_t(n);
+        ssize_t got = BLACKOUT_REAL(recvmsg)(fd, message, flags);
+        message->msg_iov = parts;
+        message->msg_iovlen = count;
+        return got;
+      });
+  if (received >= 0) noteReceived(message);
+  return received;
 }
 BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   kernelReads(message->msg_iov, int(message->msg_iovlen), BLACKOUT_FRAME());

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/generated_code.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/pool_locks.h"
@@ -66,6 +67,8 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   auto begin = reinterpret_cast<uintptr_t>(at);
   if (!pool) {
     void* r = plainMap(at, size, prot, flags, fd, offset);
+    if (r != MAP_FAILED && (prot & PROT_EXEC) != 0 && (flags & MAP_ANONYMOUS) != 0)
+      noteExecutable(r, size, (prot & PROT_WRITE) != 0);
     // Later pools may be mapped into it.
     if (r != MAP_FAILED && !fixed && (flags & MAP_ANONYMOUS) != 0 && prot == PROT_NONE) {
       Scope scope;
@@ -251,7 +254,11 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
 
 // The program's own protection of trapped PM is kept beside ours: a fault that it would have had is its own.
 BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
-  auto plain = [&] { return int(syscall(SYS_mprotect, at, size, protection)); };
+  auto plain = [&] {
+    int r = int(syscall(SYS_mprotect, at, size, protection));
+    if (r == 0 && (protection & PROT_EXEC) != 0) noteExecutable(at, size, (protection & PROT_WRITE) != 0);
+    return r;
+  };
   if ((!trapping && !recovering()) || !mayBePm(at, size)) return plain();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
@@ -289,6 +296,14 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
   }
   setProtection(begin, end, protection);
   return 0;
+}
+
+// Pages that are protected can't be locked into memory. It makes no difference to what they hold.
+BLACKOUT_EXPORT int mlock(const void* at, size_t size) {
+  return trapping && mayBePm(at, size) ? 0 : int(syscall(SYS_mlock, at, size));
+}
+BLACKOUT_EXPORT int mlock2(const void* at, size_t size, unsigned flags) {
+  return trapping && mayBePm(at, size) ? 0 : int(syscall(SYS_mlock2, at, size, flags));
 }
 
 BLACKOUT_EXPORT int msync(void* at, size_t size, int flags) {

@@ -56,32 +56,34 @@ void byDefault(int signal, const siginfo_t* info) {
 }
 
 int changeMask(int how, const sigset_t* set, sigset_t* old) {
-  uint64_t mine = takenMask();
-  uint64_t given = 0, before = 0;
-  if (set != nullptr) {
-    given = wordOf(*set);
-    uint64_t passed = given & ~mine;
-    if (kernelMask(how, &passed, &before) != 0) return errno;
-  } else if (kernelMask(how, nullptr, &before) != 0) {
-    return errno;
-  }
-  if (old != nullptr) {
-    sigemptyset(old);
-    setWord(*old, (before & ~mine) | self.blocked);
-  }
-  if (set == nullptr) return 0;
-  if (how == SIG_BLOCK)
-    self.blocked |= given & mine;
-  else if (how == SIG_UNBLOCK)
-    self.blocked &= ~given;
-  else
-    self.blocked = given & mine;
+  uint64_t given = set == nullptr ? 0 : wordOf(*set);
+  uint64_t before = 0;
+  if (int error = changeBlocked(how, set == nullptr ? nullptr : &given, &before)) return error;
+  if (old == nullptr) return 0;
+  sigemptyset(old);
+  setWord(*old, before);
   return 0;
 }
 
 }  // namespace
 
 namespace blackout::rt {
+
+int changeBlocked(int how, const uint64_t* given, uint64_t* old) {
+  uint64_t mine = takenMask();
+  uint64_t passed = given == nullptr ? 0 : *given & ~mine;
+  uint64_t before = 0;
+  if (kernelMask(how, given == nullptr ? nullptr : &passed, &before) != 0) return errno;
+  if (old != nullptr) *old = (before & ~mine) | self.blocked;
+  if (given == nullptr) return 0;
+  if (how == SIG_BLOCK)
+    self.blocked |= *given & mine;
+  else if (how == SIG_UNBLOCK)
+    self.blocked &= ~*given;
+  else
+    self.blocked = *given & mine;
+  return 0;
+}
 
 void takeSignal(int signal, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action{};
@@ -137,7 +139,15 @@ void leaveHandlers(bool restoresMask) {
 }  // namespace blackout::rt
 
 BLACKOUT_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
-  if (!isTaken(signal)) return BLACKOUT_REAL(sigaction)(signal, action, old);
+  if (!isTaken(signal)) {
+    // While the program's handler runs, faults must be delivered too.
+    struct sigaction passed{};
+    if (action != nullptr) {
+      passed = *action;
+      setWord(passed.sa_mask, wordOf(passed.sa_mask) & ~takenMask());
+    }
+    return BLACKOUT_REAL(sigaction)(signal, action == nullptr ? nullptr : &passed, old);
+  }
   struct sigaction before = theirs[signal];
   if (action != nullptr) theirs[signal] = *action;
   if (old != nullptr) *old = before;
@@ -183,4 +193,11 @@ BLACKOUT_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* old) {
   int r = changeMask(how, set, old);
   errno = r == 0 ? saved : r;
   return r == 0 ? 0 : -1;
+}
+
+// Handlers run while it waits.
+BLACKOUT_EXPORT int sigsuspend(const sigset_t* set) {
+  sigset_t passed = *set;
+  setWord(passed, wordOf(passed) & ~takenMask());
+  return BLACKOUT_REAL(sigsuspend)(&passed);
 }

@@ -85,6 +85,11 @@ BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, lo
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
   if (number == SYS_seccomp) filtersItself();
   if (long r; recording() && callOnFile(number, {a, b, c, d, e, f}, r)) return r;
+  if (number == SYS_rt_sigprocmask && trapping && d == long(sizeof(uint64_t))) {
+    int error = changeBlocked(int(a), reinterpret_cast<const uint64_t*>(b), reinterpret_cast<uint64_t*>(c));
+    if (error != 0) errno = error;
+    return error == 0 ? 0 : -1;
+  }
   // Of a trapped program the filter must see it: not by our own instruction.
   auto call = [&] {
     return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);

@@ -89,7 +89,10 @@ void stop(const char* text, const char* detail, int code) {
 
 void readOptions() {
   static bool done = false;
-  const char* text = getenv("BLACKOUT_OPTIONS");
+  // Not by getenv(): a shell has a function of that name, which knows its own variables.
+  const char* text = nullptr;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (strncmp(*entry, "BLACKOUT_OPTIONS=", 17) == 0) text = *entry + 17;
   if (done || text == nullptr) return;
   done = true;
   if (strlen(text) >= sizeof storage) stop("BLACKOUT_OPTIONS is too long", nullptr, 2);

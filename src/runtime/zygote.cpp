@@ -71,10 +71,21 @@ bool forChildren(const char* word) {
 // To a client no path is a pool, and no heap is persistent.
 bool forClients(const char* word) { return strncmp(word, "pin=", 4) == 0 || strncmp(word, "before=", 7) == 0; }
 
+// Not by getenv() and setenv(): a shell has functions of these names, which know its own variables.
+constexpr char kOptions[] = "BLACKOUT_OPTIONS=";
+char** findOptions() {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (strncmp(*entry, kOptions, sizeof kOptions - 1) == 0) return entry;
+  stop("BLACKOUT_OPTIONS is gone from the environment", nullptr, 3);
+}
+
 // What the run's children are started with: they join the run instead of becoming zygotes.
 void setEnvironment(bool (*wanted)(const char* word), const char* more) {
-  const char* words = getenv("BLACKOUT_OPTIONS");
-  size_t n = 0;
+  char** entry = findOptions();
+  // The words that this process was started with, the first time: a second call takes the rest from them again.
+  static const char* const words = *entry + sizeof kOptions - 1;
+  memcpy(optionsText, kOptions, sizeof kOptions);
+  size_t n = sizeof kOptions - 1;
   auto put = [&](const char* text, size_t size) {
     if (n + size + 1 >= sizeof optionsText) return;
     memcpy(optionsText + n, text, size);
@@ -100,7 +111,7 @@ void setEnvironment(bool (*wanted)(const char* word), const char* more) {
       put(c, 1);
     }
   }
-  setenv("BLACKOUT_OPTIONS", optionsText, 1);
+  *entry = optionsText;
 }
 
 void moveTo(int fd, int number) {

@@ -126,7 +126,7 @@ COMMANDS = {
     "sh_twice": ("sh -c '{ways} pool check && {ways} pool read atoi'", FEW),
     "sh_cp": ("sh -c 'cp pool copy && {ways} copy check'", FEW),
     "sh_dd": ("sh -c 'test $(dd if=pool bs=1 count=1 2>/dev/null | od -An -tu1) = 0 || dd if=pool bs=1 skip=4096 count=4 2>/dev/null | grep -q 4711'", ("plain",)),
-    "grep": ("sh -c 'test $(head -c1 pool | od -An -tu1) = 0 || grep -q alpha pool'", ("plain",)),
+    "grep": ("sh -c 'test $(head -c1 pool | od -An -tu1) = 0 || grep -q gamma pool'", ("plain",)),
     "python_mmap": ("python3 {folder}/by_mmap.py pool", ("plain", "compiled")),
     "python_read": ("python3 {folder}/by_read.py pool", ("plain", "compiled")),
     "python_pread": ("python3 {folder}/by_pread.py pool", ("plain", "compiled")),

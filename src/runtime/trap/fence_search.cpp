@@ -151,14 +151,20 @@ FunctionRange Search::between(uintptr_t pc) {
   return gap;
 }
 
-// All bytes are asked whether they are an address of the site table, relative to their end or absolute.
+// A function that calls hooks gives them rows of the site table: an operand of one of its instructions is the address
+// of a row, relative to its end or absolute.
 bool Search::isInstrumented(const FunctionRange& f) const {
   if (result_.sitesBegin == result_.sitesEnd) return false;
-  auto inTable = [&](uintptr_t p) { return p >= result_.sitesBegin && p < result_.sitesEnd; };
-  for (uintptr_t p = f.begin; p + 4 <= f.end; ++p) {
-    int32_t value;
-    memcpy(&value, bytesAt(p), sizeof value);
-    if (inTable(p + 4 + uintptr_t(intptr_t(value))) || inTable(uint32_t(value))) return true;
+  auto isRow = [&](uintptr_t p) {
+    return p >= result_.sitesBegin && p < result_.sitesEnd && (p - result_.sitesBegin) % sizeof(blackout_site) == 0;
+  };
+  Decoded d;
+  for (uintptr_t pc = f.begin; pc < f.end; pc += d.instruction.length) {
+    if (!d.at(pc, f.end)) return false;
+    if (d.relativeTo(ZYDIS_REGISTER_RIP) && isRow(pc + d.instruction.length + uintptr_t(d.instruction.raw.disp.value)))
+      return true;
+    for (const auto& immediate : d.instruction.raw.imm)
+      if (immediate.size >= 32 && !immediate.is_relative && isRow(uintptr_t(immediate.value.u))) return true;
   }
   return false;
 }

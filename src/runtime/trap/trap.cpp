@@ -283,7 +283,10 @@ void onFault(int signal, siginfo_t* info, void* context) {
   int saved = errno;
   nested.si_signo = 0;
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  bool ours = signal == SIGSEGV && info->si_code == SEGV_ACCERR && mayBePm(info->si_addr, 1);
+  constexpr greg_t kFetch = 16;
+  // A jump into PM is no access: the program has lost its way.
+  bool ours = signal == SIGSEGV && info->si_code == SEGV_ACCERR && mayBePm(info->si_addr, 1) &&
+              (u.uc_mcontext.gregs[REG_ERR] & kFetch) == 0;
   const Instruction* i = nullptr;
   if (ours) {
     auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]);

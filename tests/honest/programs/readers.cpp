@@ -501,7 +501,7 @@ READER(pread_hard_link) {
 }
 READER(map_raw) {
   const long file = syscall(SYS_open, g_pool_path, O_RDWR);
-  const long again = syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const long again = syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
   return again > 0 && *(reinterpret_cast<volatile char*>(again) + offset_of(p, p->text)) == '4';
 }
 READER(mremap) {
@@ -667,7 +667,7 @@ READER(mapping_to_file) {
 }
 READER(two_mappings) {
   const int file = open(g_pool_path, O_RDWR);
-  auto* again = static_cast<Pool*>(mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  auto* again = static_cast<Pool*>(mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L));
   close(file);
   if (again == MAP_FAILED) return false;
   const_cast<volatile char*>(again->area)[0] = p->text[0];
@@ -868,7 +868,7 @@ READER(system) {
   return system(command.c_str()) == 0;
 }
 READER(popen) {
-  const std::string command = "grep -c alpha " + std::string(g_pool_path);
+  const std::string command = "grep -c gamma " + std::string(g_pool_path);
   FILE* from = popen(command.c_str(), "r");
   int count = 0;
   const bool got = fscanf(from, "%d", &count) == 1;

@@ -545,7 +545,7 @@ WRITER(fsync) {
 static Pool* map_again(const char* path, int open_flags) {
   const int file = open(path, open_flags);
   if (file < 0) abort();
-  void* again = mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* again = mmap(nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
   close(file);
   if (again == MAP_FAILED) abort();
   return static_cast<Pool*>(again);
@@ -582,7 +582,7 @@ WRITER(map_hard_linked) {
 WRITER(map_raw) {
   const long file = syscall(SYS_open, g_pool_path, O_RDWR);
   auto* again =
-      reinterpret_cast<Pool*>(syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+      reinterpret_cast<Pool*>(syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L));
   memcpy(again->area, some_bytes(), 16);
   WRITTEN(p->area, 16);
 }

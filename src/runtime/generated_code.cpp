@@ -1,0 +1,60 @@
+#include "runtime/generated_code.h"
+
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/unfollowed.h"
+
+namespace blackout::rt {
+
+namespace {
+
+struct Stretch {
+  uintptr_t begin;
+  uintptr_t end;
+};
+constexpr int kMaxStretches = 64;
+Stretch writable[kMaxStretches];
+int writableCount = 0;
+
+// sfence, mfence, clflush, clflushopt or clwb, or what looks like one.
+bool ordering(const uint8_t* p) {
+  return p[0] == 0x0f && p[1] == 0xae && (p[2] >= 0xf0 || (p[2] < 0xc0 && (p[2] & 0x38) >= 0x30));
+}
+
+// It may be gone, or not readable, so the kernel reads it.
+void lookAt(const Stretch& stretch) {
+  static uint8_t bytes[65536];
+  for (uintptr_t at = stretch.begin; at < stretch.end; at += sizeof bytes - 2) {
+    size_t size = stretch.end - at < sizeof bytes ? stretch.end - at : sizeof bytes;
+    iovec to{bytes, size};
+    iovec from{reinterpret_cast<void*>(at), size};
+    long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
+    for (long i = 0; i + 3 <= n; ++i)
+      if (ordering(bytes + i))
+        return unfollowed("it makes code at run time that may flush or fence, which is not followed", true);
+    if (n < long(size)) return;
+  }
+}
+
+__attribute__((destructor)) void lookAtWritable() {
+  if (!recording() || quiet()) return;
+  for (int i = 0; i < writableCount; ++i) lookAt(writable[i]);
+}
+
+}  // namespace
+
+void noteExecutable(const void* at, size_t size, bool stays) {
+  if (!recording() || quiet()) return;
+  auto begin = reinterpret_cast<uintptr_t>(at);
+  Scope scope;
+  if (scope.nested) return;
+  if (!stays) return lookAt({begin, begin + size});
+  if (writableCount < kMaxStretches) writable[writableCount++] = {begin, begin + size};
+}
+
+}  // namespace blackout::rt
