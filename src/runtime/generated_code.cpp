@@ -36,7 +36,7 @@ void lookAt(const Stretch& stretch) {
     long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
     for (long i = 0; i + 3 <= n; ++i)
       if (ordering(bytes + i))
-        return unfollowed("it makes code at run time that may flush or fence, which is not followed", true);
+        return unfollowed("code that it made at run time may flush or fence, which is not followed", true);
     if (n < long(size)) return;
   }
 }

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -459,3 +462,31 @@ BLACKOUT_EXPORT ssize_t splice(int in, off_t* from, int out, off_t* to, size_t s
   return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "splice", BLACKOUT_FRAME(), call);
 }
 BLACKOUT_EXPORT ssize_t sendfile64(int out, int in, off_t* from, size_t size) { return sendfile(out, in, from, size); }
+
+// Where a pool has holes says something of what was stored there. In a restart it has none, which a file system may say
+// of any file; and it can't be cloned.
+BLACKOUT_EXPORT off_t lseek(int fd, off_t offset, int whence) {
+  if (!readsPool(fd) || (whence != SEEK_DATA && whence != SEEK_HOLE)) return syscall(SYS_lseek, fd, offset, whence);
+  struct stat st;
+  if (syscall(SYS_fstat, fd, &st) != 0) return -1;
+  if (offset < 0 || offset >= st.st_size) {
+    errno = ENXIO;
+    return -1;
+  }
+  return syscall(SYS_lseek, fd, whence == SEEK_DATA ? offset : st.st_size, SEEK_SET);
+}
+BLACKOUT_EXPORT off_t lseek64(int fd, off_t offset, int whence) { return lseek(fd, offset, whence); }
+
+BLACKOUT_EXPORT int ioctl(int fd, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  long argument = va_arg(arguments, long);
+  va_end(arguments);
+  bool clones = request == FICLONE && (isPoolDescriptor(fd) || isPoolDescriptor(int(argument)));
+  bool asks = (request == FICLONERANGE || request == FS_IOC_FIEMAP || request == FIBMAP) && isPoolDescriptor(fd);
+  if (clones || asks) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return int(callForProgram(SYS_ioctl, fd, long(request), argument));
+}
