@@ -220,13 +220,16 @@ std::string unseenReason(const Trace& trace) {
   bool unexplained = (trace.problems() & BLACKOUT_PROBLEM_UNEXPLAINED) != 0;
   std::vector<std::string> names = flushingModules(trace.modules());
   if (!unexplained && names.empty()) return {};
+  bool followed =
+      std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
+  if (followed) return "PM was changed in a way that was not seen, so nothing is said about durability.";
   if (names.empty()) names = uninstrumentedLibraries(trace.modules());
   std::string who = names.empty()       ? "Code that is not instrumented"
                     : names.size() == 1 ? names[0] + ", which is not instrumented,"
                                         : fmt::format("{}, which are not instrumented,", fmt::join(names, ", "));
   return fmt::format(
-      "{} {} PM unseen, so nothing is said about durability; build all code that touches PM with blackout-clang, or "
-      "give --trap always.",
+      "{} {} PM unseen, so nothing is said about durability; leave out --trap never, or build all code that touches PM "
+      "with blackout-clang.",
       who, unexplained ? "touched" : "may have flushed");
 }
 

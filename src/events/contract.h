@@ -133,7 +133,7 @@ void __blackout_free(const void* p, blackout_site* site);
 void __blackout_lock(const void* lock, blackout_site* site);
 void __blackout_unlock(const void* lock, blackout_site* site);
 
-/* Inline assembly ran that may have flushed, fenced or called the kernel; what can't be told. */
+/* Inline assembly ran that may have flushed or fenced; what can't be told. */
 void __blackout_unfollowed(blackout_site* site);
 
 /* libc's functions over memory: the same signature with the site in front. */

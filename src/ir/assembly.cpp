@@ -166,7 +166,6 @@ class Reader {
     if (mnemonic == "clflush") return flush(prefix66_ ? BLACKOUT_SITE_Clflushopt : BLACKOUT_SITE_Clflush, target);
     if (mnemonic == "clflushopt") return flush(BLACKOUT_SITE_Clflushopt, target);
     if (mnemonic == "clwb" || (mnemonic == "xsaveopt" && prefix66_)) return flush(BLACKOUT_SITE_Clwb, target);
-    if (mnemonic == "syscall" || mnemonic == "sysenter" || mnemonic == "int") meaning_.unseen = true;
     if (mnemonic == "sfence") return plain(BLACKOUT_SITE_Sfence);
     if (mnemonic == "mfence") return plain(BLACKOUT_SITE_Mfence);
     if (mnemonic == "lfence") return plain(BLACKOUT_SITE_Lfence);

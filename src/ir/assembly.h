@@ -27,7 +27,7 @@ struct AsmMeaning {
   std::vector<AsmEffect> effects;  // in the order of the statements
   bool clientRequest = false;
   bool unresolved = false;  // a flush or store whose address can't be told
-  // It may flush, fence or call the kernel, and what can't be told: a store would fault and be followed, these do not.
+  // It may flush or fence, and what can't be told: a store would fault and be followed, these do not.
   bool unseen = false;
 };
 

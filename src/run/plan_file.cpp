@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "events/address_map.h"
 #include "events/recovery_contract.h"
 #include "events/trace.h"
 
@@ -20,9 +21,7 @@ constexpr std::uint64_t kMaxTracked = std::uint64_t{1} << 24;
 
 std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t& freeAddress) {
   std::vector<blackout_plan_mapping> mappings;
-  // Where the runtime begins to place pools, and its alignment (runtime/regions.h).
-  constexpr std::uint64_t kFirst = 0x200000000000 + (2 << 20);
-  constexpr std::uint64_t kSpan = std::uint64_t{16} << 40;
+  constexpr std::uint64_t kFirst = kPmBase + kPoolAlignment;
   freeAddress = kFirst;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     if (kindOf(trace[n]) != EventKind::Map) continue;
@@ -30,7 +29,7 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
     std::memcpy(place, trace.payload(n).data(), sizeof place);
     mappings.push_back({fileOf(trace[n].addr), 0, offsetOf(trace[n].addr), place[1], place[0]});
     std::uint64_t end = place[0] + place[1];
-    if (place[0] >= kFirst && end < kFirst + kSpan) freeAddress = std::max(freeAddress, end + (4 << 20));
+    if (place[0] >= kFirst && end < kPmBase + kPmSpan) freeAddress = std::max(freeAddress, end + (4 << 20));
   }
   return mappings;
 }

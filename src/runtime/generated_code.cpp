@@ -28,7 +28,7 @@ bool ordering(const uint8_t* p) {
 
 // It may be gone, or not readable, so the kernel reads it.
 void lookAt(const Stretch& stretch) {
-  static uint8_t bytes[65536];
+  uint8_t bytes[4096];
   for (uintptr_t at = stretch.begin; at < stretch.end; at += sizeof bytes - 2) {
     size_t size = stretch.end - at < sizeof bytes ? stretch.end - at : sizeof bytes;
     iovec to{bytes, size};
@@ -51,10 +51,9 @@ __attribute__((destructor)) void lookAtWritable() {
 void noteExecutable(const void* at, size_t size, bool stays) {
   if (!recording() || quiet()) return;
   auto begin = reinterpret_cast<uintptr_t>(at);
-  Scope scope;
-  if (scope.nested) return;
   if (!stays) return lookAt({begin, begin + size});
-  if (writableCount < kMaxStretches) writable[writableCount++] = {begin, begin + size};
+  Scope scope;
+  if (!scope.nested && writableCount < kMaxStretches) writable[writableCount++] = {begin, begin + size};
 }
 
 }  // namespace blackout::rt

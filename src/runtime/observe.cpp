@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events/address_map.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -130,8 +131,7 @@ void mapPlan(const char* path) {
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   struct stat st;
   if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) stop("the plan of a recovery can't be opened:", path, 3);
-  void* p =
-      reinterpret_cast<void*>(syscall(SYS_mmap, 0x300000000000ul, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
+  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, kPlanBase, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
   syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("no address space for the plan of a recovery", nullptr, 3);
   plan = static_cast<const blackout_plan*>(p);
@@ -141,10 +141,8 @@ void mapPlan(const char* path) {
 
 namespace {
 
-constexpr uintptr_t kObservedAt = 0x308000000000ul;
-
 void* mapObserved(int flags, int fd) {
-  long p = syscall(SYS_mmap, kObservedAt, sizeof(Observed), PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0L);
+  long p = syscall(SYS_mmap, kObservedBase, sizeof(Observed), PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0L);
   if (p == -1) stop("no memory for a recovery run", nullptr, 3);
   return reinterpret_cast<void*>(p);
 }

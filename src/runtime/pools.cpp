@@ -15,6 +15,7 @@
 
 #include "runtime/access.h"
 #include "runtime/options.h"
+#include "runtime/overlay.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -172,6 +173,20 @@ uint8_t descriptors[kMaxDescriptors / 8];
 
 }  // namespace
 
+// A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
+static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
+  char layered[PATH_MAX];
+  if (!recovering() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
+  char link[PATH_MAX];
+  long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
+  if (n <= 0) return false;
+  link[n] = '\0';
+  const char* slash = strrchr(plain, '/');
+  int folder = link[0] == '/' || slash == nullptr ? 0 : int(slash + 1 - plain);
+  int size = snprintf(target, sizeof target, "%.*s%s", folder, plain, link);
+  return size > 0 && size_t(size) < sizeof target;
+}
+
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
   if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
@@ -196,7 +211,15 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
       if (known && firstName(resolved, joined)) found = joined;
     }
   }
-  if (found == nullptr) return false;
+  if (found == nullptr) {
+    static thread_local __attribute__((tls_model("initial-exec"))) int links = 0;
+    constexpr int kMaxLinks = 8;
+    if (last == Last::Keep || links == kMaxLinks || !throughOwnLink(plain, resolved)) return false;
+    ++links;
+    bool leads = redirect(AT_FDCWD, resolved, out, canonical, last);
+    --links;
+    return leads;
+  }
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);
   strcpy(out + s, found);

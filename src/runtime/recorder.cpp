@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "events/address_map.h"
 #include "runtime/options.h"
 #include "runtime/trap/trap.h"
 
@@ -28,12 +29,9 @@ uint32_t processNumber = 0;
 namespace {
 
 int traceFd = -1;
-uint8_t* traceBase = nullptr;              // of the reservation; the header lies first
-uint64_t mappedEnd = 0;                    // bytes of the file that this process has mapped
-uint64_t reservation = uint64_t{1} << 38;  // less where the program's address space is limited
-// Behind the pools (regions.h), where programs that insist on an address do not ask for one.
-constexpr uintptr_t kTraceBase = 0x310000000000;
-constexpr uintptr_t kTableBase = 0x30a000000000;
+uint8_t* traceBase = nullptr;       // of the reservation; the header lies first
+uint64_t mappedEnd = 0;             // bytes of the file that this process has mapped
+uint64_t reservation = kTraceSpan;  // less where the program's address space is limited
 constexpr uint64_t kFirstChunk = uint64_t{4} << 20;
 constexpr uint64_t kLargestChunk = uint64_t{64} << 20;
 bool full = false;  // no more room: nothing is appended any more

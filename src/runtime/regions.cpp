@@ -153,12 +153,11 @@ void noteReservation(uintptr_t begin, uintptr_t end) {
 }
 
 uintptr_t placeForMapping(size_t size) {
-  constexpr uintptr_t kAlign = uintptr_t{2} << 20;
-  if (header->next_address == 0) header->next_address = recovering() ? plan->free_address : kPmBase + kAlign;
-  uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kAlign;
+  if (header->next_address == 0) header->next_address = recovering() ? plan->free_address : kPmBase + kPoolAlignment;
+  uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kPoolAlignment;
   uintptr_t at = (header->next_address + align - 1) & ~(align - 1);
   // A gap, so that no object of one pool ends where another begins.
-  header->next_address = at + ((size + kAlign - 1) & ~(kAlign - 1)) + kAlign;
+  header->next_address = at + ((size + kPoolAlignment - 1) & ~(kPoolAlignment - 1)) + kPoolAlignment;
   return at;
 }
 

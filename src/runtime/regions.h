@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "events/address_map.h"
 #include "events/contract.h"
 
 namespace blackout::rt {
@@ -29,10 +30,6 @@ struct Region {
   uint16_t* pages = nullptr;
   uint16_t untouched = 0;  // what a state is of that was never set: states are kept as differences from it
 };
-
-// Pools are placed from here on, with gaps, 2 MiB aligned.
-constexpr uintptr_t kPmBase = 0x200000000000;
-constexpr uintptr_t kPmSpan = uintptr_t{16} << 40;
 
 constexpr int kMaxRegions = 4096;
 

@@ -10,9 +10,39 @@
 
 namespace blackout::rt {
 
+namespace {
+
+// What could not be said when it was noticed: before there is a trace, or inside an event.
+struct Kept {
+  char what[600];
+  bool flushes;
+};
+constexpr uint32_t kMaxKept = 8;
+Kept kept[kMaxKept];
+uint32_t keptCount = 0;
+
+bool say(const char* what, bool flushes) {
+  if (!recording()) return false;
+  if (recovering()) {
+    unseen("A restart does what is not followed:", what);
+    return true;
+  }
+  Scope scope;
+  if (!scope.nested) appendBlob(BLACKOUT_EV_Unfollowed, flushes ? 1 : 0, 0, what, strlen(what));
+  return !scope.nested;
+}
+
+__attribute__((destructor)) void sayAtEnd() { sayKept(); }
+
+}  // namespace
+
+void sayKept() {
+  for (Kept& k : kept)
+    if (k.what[0] != '\0' && say(k.what, k.flushes)) k.what[0] = '\0';
+}
+
 void unfollowed(const char* what, bool flushes) {
   static uint64_t said[32];  // by their hashes
-  if (!recording()) return;
   uint64_t hash = 14695981039346656037ull;
   for (const char* c = what; *c != '\0'; ++c) hash = (hash ^ uint8_t(*c)) * 1099511628211ull;
   for (uint64_t& s : said) {
@@ -21,9 +51,12 @@ void unfollowed(const char* what, bool flushes) {
     s = hash;
     break;
   }
-  if (recovering()) return unseen("A restart does what is not followed:", what);
-  Scope scope;
-  if (!scope.nested) appendBlob(BLACKOUT_EV_Unfollowed, flushes ? 1 : 0, 0, what, strlen(what));
+  sayKept();
+  if (say(what, flushes)) return;
+  uint32_t n = __atomic_fetch_add(&keptCount, 1, __ATOMIC_RELAXED);
+  if (n >= kMaxKept) return;
+  kept[n].flushes = flushes;
+  snprintf(kept[n].what, sizeof kept[n].what, "%s", what);
 }
 
 }  // namespace blackout::rt
@@ -37,8 +70,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_unfollowed(bla
   char what[600];
   snprintf(
       what, sizeof what,
-      "the assembly at %.400s:%u may flush, fence or call the kernel in a way that can't be told; use clwb, sfence "
-      "and libc's functions by name",
+      "the assembly at %.400s:%u may flush or fence in a way that can't be told: name the instructions (clwb, sfence)",
       site->place_count == 0 ? "?" : text(place->file), site->place_count == 0 ? 0 : place->line);
   blackout::rt::unfollowed(what, true);
 }

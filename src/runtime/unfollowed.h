@@ -6,4 +6,7 @@ namespace blackout::rt {
 // `what` is the end of a sentence that begins with the program's name. `flushes`: it may have flushed or fenced.
 void unfollowed(const char* what, bool flushes = false);
 
+// Says what could not be said when it was noticed. Not inside an event.
+void sayKept();
+
 }  // namespace blackout::rt

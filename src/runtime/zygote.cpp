@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events/address_map.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
@@ -50,10 +51,9 @@ void mapControl() {
   snprintf(path, sizeof path, "%s/control", workerFolder);
   int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC));
   void* p =
-      fd < 0
-          ? MAP_FAILED
-          : reinterpret_cast<void*>(syscall(SYS_mmap, 0x309000000000ul, sizeof(blackout_worker), PROT_READ | PROT_WRITE,
-                                            options.client != 0 ? MAP_PRIVATE : MAP_SHARED, fd, 0L));
+      fd < 0 ? MAP_FAILED
+             : reinterpret_cast<void*>(syscall(SYS_mmap, kControlBase, sizeof(blackout_worker), PROT_READ | PROT_WRITE,
+                                               options.client != 0 ? MAP_PRIVATE : MAP_SHARED, fd, 0L));
   if (fd >= 0) syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
   worker = static_cast<blackout_worker*>(p);

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events/address_map.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -15,9 +16,6 @@ namespace blackout::rt {
 
 namespace {
 
-// Behind the trace (recorder.cpp).
-constexpr uintptr_t kAliasBase = 0x400000000000;
-constexpr uintptr_t kAliasEnd = 0x500000000000;
 uintptr_t nextAlias = kAliasBase;
 // Page states of recovery runs, never given back.
 constexpr size_t kPageStates = size_t{1} << 32;

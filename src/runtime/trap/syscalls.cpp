@@ -387,7 +387,7 @@ void followSystemCalls(uintptr_t begin, uintptr_t end) {
   tree(tree, 0, kCallCount);
   struct sock_fprog program{static_cast<unsigned short>(n), code};
   syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0 && !recovering())
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
     unfollowed("system calls that are handed PM can't be followed here (seccomp)");
 }
 

@@ -19,6 +19,7 @@
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patches.h"
 #include "runtime/trap/single_step.h"
+#include "runtime/unfollowed.h"
 
 namespace blackout::rt {
 
@@ -414,6 +415,7 @@ void beginTraps() {
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
   takeSystemCalls();
+  sayKept();
   if (recovering()) worker->instrumented = 1;
 }
 

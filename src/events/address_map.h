@@ -1,0 +1,29 @@
+// The map of addresses in a process that Blackout watches, from below: everything of the runtime's own has its place
+// away from where programs and the kernel put things (0x5555..., 0x7f...), the same in every run.
+#pragma once
+
+#include <stdint.h>
+
+namespace blackout {
+
+// Pools that the program lets us place, with gaps, 2 MiB aligned.
+constexpr uintptr_t kPmBase = 0x200000000000;
+constexpr uintptr_t kPmSpan = uintptr_t{16} << 40;
+constexpr uintptr_t kPoolAlignment = uintptr_t{2} << 20;
+// Of a restart: the plan, what it has observed, its worker's control block, and the table of files where nothing is
+// traced.
+constexpr uintptr_t kPlanBase = 0x300000000000;
+constexpr uintptr_t kObservedBase = 0x308000000000;
+constexpr uintptr_t kControlBase = 0x309000000000;
+constexpr uintptr_t kTableBase = 0x30a000000000;
+// The trace, and behind it the table of places.
+constexpr uintptr_t kTraceBase = 0x310000000000;
+constexpr uint64_t kTraceSpan = uint64_t{1} << 38;
+// Second mappings of PM, without protection.
+constexpr uintptr_t kAliasBase = 0x400000000000;
+constexpr uintptr_t kAliasEnd = 0x500000000000;
+
+static_assert(kPmBase + kPmSpan <= kPlanBase && kPlanBase < kObservedBase && kObservedBase < kControlBase &&
+              kControlBase < kTableBase && kTableBase < kTraceBase && kTraceBase + kTraceSpan < kAliasBase);
+
+}  // namespace blackout
