@@ -84,7 +84,7 @@ class Check {
         o_(options),
         stacks_(stacks),
         index_(runners.baseline.index()),
-        patience_(options.interrupt, options.again, options.seconds) {
+        patience_(runners.patience ? *runners.patience : Patience(options.interrupt, options.again, options.seconds)) {
     if (!o_.program.input.empty()) {
       std::ifstream in(o_.program.input, std::ios::binary);
       input_.assign(std::istreambuf_iterator<char>(in), {});
@@ -99,7 +99,12 @@ class Check {
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
     // That much may be what it needs.
-    if (intact->result.outcome.ending == Ending::Bound) whole.judgement = Judgement::Unknown;
+    const Outcome& left = intact->result.outcome;
+    bool bySteps = left.ending == Ending::Hung && left.text.empty() && rules_.stepLimit != 0;
+    if (left.ending == Ending::Bound || bySteps) whole.judgement = Judgement::Unknown;
+    if (bySteps)
+      whole.symptom =
+          fmt::format("it made more than {} steps; if it needs them, --steps allows more", rules_.stepLimit);
     if (whole.judgement == Judgement::Unknown)
       return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
@@ -508,14 +513,15 @@ Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& opti
   TrackedBytes tracked = TrackedBytes::of(recording);
   Baseline ends(recording, tracked, uncrashedPoints(recording.trace()));
   RunLimits limits = options.limits;
-  limits.giveUp = [patience = Patience(options.interrupt, options.again, options.seconds)] { return patience.over(); };
+  Patience patience(options.interrupt, options.again, options.seconds);
+  limits.giveUp = [patience] { return patience.over(); };
   auto uncrashed = ProcessRunner::start(options.program, ends, 1, limits);
   if (!uncrashed) return tl::unexpected(uncrashed.error());
   Baseline baseline(recording, tracked, std::move(*points));
   auto runs = ProcessRunner::start(options.program, baseline, options.jobs, limits);
   if (!runs) return tl::unexpected(runs.error());
   auto grew = [&] { return (*runs)->refresh(tracked); };
-  return checkCrashes({**uncrashed, ends, **runs, tracked, baseline, grew}, options, stacks);
+  return checkCrashes({**uncrashed, ends, **runs, tracked, baseline, grew, patience}, options, stacks);
 }
 
 }  // namespace blackout

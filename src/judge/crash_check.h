@@ -16,6 +16,7 @@
 #include "findings/report.h"
 #include "judge/oracle.h"
 #include "judge/point_choice.h"
+#include "run/patience.h"
 #include "run/process_runner.h"
 
 namespace blackout {
@@ -82,6 +83,8 @@ struct CrashRunners {
   TrackedBytes& tracked;
   const Baseline& baseline;
   std::function<Result<void>()> trackedGrew;
+  // What the runners give up by; none: what the options say.
+  std::optional<Patience> patience = std::nullopt;
 };
 Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks);
 

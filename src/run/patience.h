@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 
 namespace blackout {
 
@@ -23,8 +24,8 @@ class Patience {
     constexpr double kMoment = 2;  // seconds
     if (!ending()) return false;
     if (again_ != nullptr && again_->load()) return true;
-    if (asked_ == Clock::time_point()) asked_ = Clock::now();
-    return since(asked_) >= kMoment;
+    if (*asked_ == Clock::time_point()) *asked_ = Clock::now();
+    return since(*asked_) >= kMoment;
   }
 
  private:
@@ -35,7 +36,8 @@ class Patience {
   const std::atomic<bool>* again_ = nullptr;
   double seconds_ = 0;
   Clock::time_point begun_;
-  mutable Clock::time_point asked_;  // when it was first seen
+  // When that was first seen, by whichever copy: what one of them has given up is over for all.
+  std::shared_ptr<Clock::time_point> asked_ = std::make_shared<Clock::time_point>();
 };
 
 }  // namespace blackout

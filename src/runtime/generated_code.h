@@ -1,6 +1,6 @@
-// Code that the program makes at run time. Its accesses to PM fault and are followed like any other's; flushes and fences
-// in it do not, and nobody searches for them while it changes. So memory that becomes executable is looked at once, and what
-// may be a flush or a fence in it is said.
+// Code that the program makes at run time. Its accesses to PM fault and are followed like any other's; flushes and
+// fences in it do not, and nobody searches for them while it changes. So memory that becomes executable is looked at
+// once, and what may be a flush or a fence in it is said.
 #pragma once
 
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -20,6 +21,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/regions.h"
 
 using namespace blackout::rt;
 
@@ -143,10 +145,18 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
   return renameFile(fromDir, from, toDir, to, flags);
 }
 
+static int steady(long r, struct stat* st) {
+  if (r == 0 && recovering() && !mayBePm(st, sizeof *st)) st->st_ino = steadyInode(st->st_dev, st->st_ino);
+  return int(r);
+}
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
   Looked l(dirfd, path, lookedAt(flags));
-  return int(callForProgram(SYS_newfstatat, long(l.fd), address(l.path), address(st), long(flags)));
+  return steady(callForProgram(SYS_newfstatat, long(l.fd), address(l.path), address(st), long(flags)), st);
 }
+BLACKOUT_EXPORT int fstat(int fd, struct stat* st) { return steady(callForProgram(SYS_fstat, fd, address(st)), st); }
+BLACKOUT_EXPORT int fstat64(int fd, struct stat64* st) { return fstat(fd, reinterpret_cast<struct stat*>(st)); }
+BLACKOUT_EXPORT int __fxstat(int, int fd, struct stat* st) { return fstat(fd, st); }
+BLACKOUT_EXPORT int __fxstat64(int, int fd, struct stat64* st) { return fstat64(fd, st); }
 BLACKOUT_EXPORT int fstatat64(int dirfd, const char* path, struct stat64* st, int flags) {
   return fstatat(dirfd, path, reinterpret_cast<struct stat*>(st), flags);
 }
@@ -165,7 +175,10 @@ BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return ls
 BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
   Looked l(dirfd, path, lookedAt(flags));
-  return int(callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st)));
+  long r = callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st));
+  if (r == 0 && recovering() && !mayBePm(st, sizeof *st))
+    st->stx_ino = steadyInode(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
+  return int(r);
 }
 BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
   Looked l(dirfd, path);

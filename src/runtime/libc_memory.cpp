@@ -121,7 +121,8 @@ void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
 }
 
 int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
-  if (!mayBePm(d, 1)) return vsnprintf(d, n, f, arguments);
+  // libc ends the text first and writes byte by byte: where that is followed, it is recorded as it is.
+  if (!mayBePm(d, 1) || trapping) return vsnprintf(d, n, f, arguments);
   va_list again;
   va_copy(again, arguments);
   int need = vsnprintf(nullptr, 0, f, again);

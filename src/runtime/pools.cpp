@@ -241,6 +241,17 @@ void nameChanges(int dirfd, const char* path) {
   }
 }
 
+uint64_t steadyInode(uint64_t device, uint64_t inode) {
+  uint32_t n = header->next_file < BLACKOUT_MAX_FILES ? header->next_file : BLACKOUT_MAX_FILES;
+  for (uint32_t i = n; i-- > 1;) {
+    const blackout_trace_file& f = header->files[i];
+    if (f.inode != inode || f.device != device || f.live == 0) continue;
+    constexpr uint64_t kFirst = uint64_t{1} << 40;  // above those of file systems
+    return f.original_inode != 0 ? f.original_inode : kFirst + i;
+  }
+  return inode;
+}
+
 static uint32_t fileOf(const struct stat& st) {
   if (!S_ISREG(st.st_mode)) return 0;
   uint32_t n = header->next_file < BLACKOUT_MAX_FILES ? header->next_file : BLACKOUT_MAX_FILES;

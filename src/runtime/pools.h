@@ -25,6 +25,9 @@ void nameChanges(int dirfd, const char* path);
 
 // Files of the trace by identity; 0: none. Inside a Scope.
 uint32_t fileOfDescriptor(int fd);
+// The inode number that a restart is told of a pool: the same before and after it takes files of its own, and in every
+// worker. Of another file its own.
+uint64_t steadyInode(uint64_t device, uint64_t inode);
 uint32_t fileOfPath(const char* shadowPath);
 
 // Inside a Scope: a file has come into being, changed its size, gone.

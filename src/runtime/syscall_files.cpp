@@ -120,6 +120,8 @@ bool callOnFile(long number, const long (&a)[6], long& r) {
       return is(renameat2(int(a[0]), path(a[1]), int(a[2]), path(a[3]), unsigned(a[4])));
     case SYS_stat:
       return is(stat(path(a[0]), pointer<struct stat>(a[1])));
+    case SYS_fstat:
+      return is(fstat(int(a[0]), pointer<struct stat>(a[1])));
     case SYS_lstat:
       return is(lstat(path(a[0]), pointer<struct stat>(a[1])));
     case SYS_newfstatat:

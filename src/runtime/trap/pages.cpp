@@ -261,6 +261,7 @@ void trapAgain(Region& r) {
   r.alias = intptr_t(at) - intptr_t(begin);
   r.pages = nullptr;
   guard(r);
+  followSystemCalls(begin, begin + size);
 }
 
 void guardAgain(Region& r) {

@@ -1,6 +1,6 @@
-// A pool whose header must be there before a restart does anything: NAME of the mistake, POOL. The restart refuses (exit
-// code 1) a pool without the header, as one that was never made. none; header: the header is not flushed; early: it is
-// durable before the count that a restart relies on; fails: the recorded run itself exits with 4.
+// A pool whose header must be there before a restart does anything: NAME of the mistake, POOL. The restart refuses
+// (exit code 1) a pool without the header, as one that was never made. none; header: the header is not flushed; early:
+// it is durable before the count that a restart relies on; fails: the recorded run itself exits with 4.
 #include <blackout/blackout.h>
 #include <immintrin.h>
 
