@@ -172,5 +172,7 @@ int onEnoughStack(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   catchFatalSignals();
+  // A limit on the size of files is an error of the write, which is said; not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   return onEnoughStack(argc, argv);
 }

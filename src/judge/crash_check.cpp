@@ -99,14 +99,14 @@ class Check {
     settleRules(intact->result.outcome);
     Verdict whole = judge(intact->result.outcome, rules_);
     // That much may be what it needs.
-    const Outcome& left = intact->result.outcome;
-    bool bySteps = left.ending == Ending::Hung && left.text.empty() && rules_.stepLimit != 0;
-    if (left.ending == Ending::Bound || bySteps) whole.judgement = Judgement::Unknown;
+    const Outcome& outcome = intact->result.outcome;
+    bool bySteps = outcome.ending == Ending::Hung && outcome.text.empty() && rules_.stepLimit != 0;
+    if (outcome.ending == Ending::Bound || bySteps) whole.judgement = Judgement::Unknown;
     if (bySteps)
       whole.symptom =
           fmt::format("it made more than {} steps; if it needs them, --steps allows more", rules_.stepLimit);
     if (whole.judgement == Judgement::Unknown)
-      return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
+      return fail(fmt::format("a restart on what the program outcome could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
     if (o_.estimate)
       o_.estimate({r_.baseline.count(), intact->seconds,

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -234,6 +235,7 @@ Result<Launched> Launcher::start(Role role, const RuntimeOptions& options, const
     launched.pid = fork();
     if (launched.pid == 0) {
       inChild();
+      std::signal(SIGXFSZ, SIG_DFL);  // ignored by the command line, and nothing of the program's
       for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
       execv(program_.c_str(), argv.data());
       int error = errno;
