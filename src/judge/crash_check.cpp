@@ -106,7 +106,7 @@ class Check {
       whole.symptom =
           fmt::format("it made more than {} steps; if it needs them, --steps allows more", rules_.stepLimit);
     if (whole.judgement == Judgement::Unknown)
-      return fail(fmt::format("a restart on what the program outcome could not be judged: {}", whole.symptom),
+      return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
     if (o_.estimate)
       o_.estimate({r_.baseline.count(), intact->seconds,
