@@ -146,7 +146,8 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
 }
 
 static int steady(long r, struct stat* st) {
-  if (r == 0 && recovering() && !mayBePm(st, sizeof *st)) st->st_ino = steadyInode(st->st_dev, st->st_ino);
+  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
+    st->st_ino = steadyInode(st->st_dev, st->st_ino);
   return int(r);
 }
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
@@ -176,7 +177,7 @@ BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { retur
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
   Looked l(dirfd, path, lookedAt(flags));
   long r = callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st));
-  if (r == 0 && recovering() && !mayBePm(st, sizeof *st))
+  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
     st->stx_ino = steadyInode(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
   return int(r);
 }
