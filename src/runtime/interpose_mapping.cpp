@@ -136,14 +136,7 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   region.copied = recovering() && !shared;
   region.readOnly = readOnly;
   removeRegions(region.begin, region.end);
-  bool added;
-  if (region.copied) {
-    trapRegion(region, fd, false);
-    added = addRegion(region);
-  } else {
-    added = addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE);
-  }
-  if (!added) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
 }
 
