@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 7u
+#define BLACKOUT_RECOVERY_VERSION 8u
 
 /* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -127,6 +127,10 @@ typedef struct blackout_drive {
 #define BLACKOUT_END_EXIT 2u
 #define BLACKOUT_END_FATAL 3u
 
+/* In `asks`, instead of the number of the thread that asks. */
+#define BLACKOUT_ASKS_TRIED 0xfffffffeu  /* it goes on, under the worker's eyes */
+#define BLACKOUT_ASKS_DENIED 0xffffffffu /* the worker can't tell */
+
 #define BLACKOUT_MAX_MODULE_NAMES 65536u
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
@@ -159,7 +163,9 @@ typedef struct blackout_worker {
   uint32_t traced;
   uint32_t timeout_ms;
   uint64_t step_limit;
-  uint64_t run; /* counts the worker's runs */
+  uint64_t run;   /* counts the worker's runs */
+  uint32_t hangs; /* that is known: it may be ended (TIMEOUT) when it observes nothing more */
+  uint32_t reserved;
 
   /* Set by the run. */
   uint64_t steps;
@@ -177,6 +183,7 @@ typedef struct blackout_worker {
   char unseen[4096];     /* the same: what it did that could not be observed */
   uint64_t history_size; /* bytes; may exceed BLACKOUT_MAX_HISTORY: the run was ended then */
   uint32_t history_threads;
+  uint32_t asks;      /* 0, or a thread that is over its steps asks the worker whether it loops for ever */
   uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */
 
   /* Set by the worker. */

@@ -57,22 +57,25 @@ class FindingBuilder {
 
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
-    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, true);
+    const Outcome& found = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
+    bool hangs = found.ending == Ending::Hung;
+    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, true, hangs);
     if (!repeated && !context_.patience.over()) return tl::unexpected(repeated.error());
     // There is no time for that: what is known of it has to do.
     if (repeated)
       run_ = std::move(repeated->result);
     else
-      run_.outcome = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
+      run_.outcome = found;
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
-    // To record it may take more time than it has; then the same restart is asked without that.
-    if (now.judgement == Judgement::Unknown) {
+    // To record it may take more time than it has, and what it records keeps a loop from repeating its state; then the
+    // same restart is asked without that.
+    if (repeated && (hangs || now.judgement == Judgement::Unknown)) {
       auto plain = context_.explorer.repeat(cause_.space, cause_.chosen, false);
-      if (!plain) return tl::unexpected(plain.error());
-      run_.outcome = std::move(plain->result.outcome);
+      if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
+      run_.outcome = plain ? std::move(plain->result.outcome) : found;
       now = context_.judge.verdict(cause_.space, run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();

@@ -92,6 +92,7 @@ struct Run {
   std::optional<std::vector<FileState>> files;
   Schedule schedule;
   bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
+  bool hangs = false;   // that is known: it may be ended (TimedOut) when it observes nothing more
 };
 
 // What a run did that may differ from run to run. Bits.

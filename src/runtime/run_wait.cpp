@@ -19,6 +19,7 @@
 #include "runtime/held_thread.h"
 #include "runtime/loop_proof.h"
 #include "runtime/options.h"
+#include "runtime/processes.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -179,7 +180,7 @@ class Watch {
     // A server waits for its client, and whose turn it is between them is not followed.
     if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
     last_ = look;
-    if (!ended && driver_ < 0 && loopsForEver(look)) return true;
+    if (!ended && (endsAsKnown(look) || loopsForEver(look))) return true;
     if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
     // A server that failed has, though its client waits for it.
     if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
@@ -242,15 +243,54 @@ class Watch {
     return half < BLACKOUT_MAX_MEMORY ? half : BLACKOUT_MAX_MEMORY;
   }
 
-  // One thread computes, and all others wait for it: can it ever do anything else?
+  // What leads to a hang that is known is over when nothing more is observed.
+  bool endsAsKnown(const RunLook& look) {
+    constexpr uint64_t kQuietMs = 300;
+    if (worker->hangs == 0) return false;
+    if (worker->query_count != queries_) queries_ = worker->query_count, quietSinceMs_ = look.computedMs;
+    if (look.computedMs < quietSinceMs_ + kQuietMs) return false;
+    worker->ended = BLACKOUT_ENDED_TIMEOUT;
+    return true;
+  }
+
+  // One thread computes, and all others wait for it: can it ever do anything else? That is tried after some time,
+  // sooner where another run was seen to loop, and when it is over its steps.
   bool loopsForEver(const RunLook& look) {
-    bool alone = look.computes && look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0;
-    if (!alone || look.computedMs < proofAtMs_) return false;
+    uint32_t asks = __atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE);
+    bool asked = asks != 0 && asks < BLACKOUT_ASKS_TRIED;
+    bool alone = look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 &&
+                 (asked ? uint32_t(look.goes.thread) == asks : look.computes);
+    bool shown = alone && driver_ < 0 && (asked ? showOver(look.goes) : show(look));
+    if (asked && !shown) __atomic_store_n(&worker->asks, BLACKOUT_ASKS_DENIED, __ATOMIC_RELEASE);
+    return shown;
+  }
+  bool show(const RunLook& look) {
+    bool due = look.computedMs >= proofAtMs_;
+    if (!due && !anyLoopKnown()) return false;
     HeldThread held(look.goes);
-    bool proved = held.held() && rt::loopsForEver(held, instructions_);
-    proofAtMs_ = look.computedMs * 2;
-    if (instructions_ < kMostInstructions) instructions_ *= 2;
-    if (!proved) return false;
+    if (!held.held()) return false;
+    unsigned known = knownLoopAt(held);
+    if (!due && known == 0) return false;
+    unsigned most = known * 2 > instructions_ ? known * 2 : instructions_;
+    if (due) {
+      proofAtMs_ = look.computedMs * 2;
+      if (instructions_ < kMostInstructions) instructions_ *= 2;
+    }
+    return show(held, most);
+  }
+  // It sleeps until it is told to go on.
+  static bool showOver(const ThreadId& thread) {
+    constexpr int kTries = 1000;
+    __atomic_store_n(&worker->asks, BLACKOUT_ASKS_TRIED, __ATOMIC_RELEASE);
+    for (int i = 0; i < kTries && stateOf(thread.process, thread.thread) == 'S'; ++i) {
+      struct timespec moment{0, 1000000};
+      syscall(SYS_nanosleep, &moment, nullptr);
+    }
+    HeldThread held(thread);
+    return held.held() && show(held, kOverInstructions);
+  }
+  static bool show(HeldThread& held, unsigned instructions) {
+    if (!rt::loopsForEver(held, instructions)) return false;
     worker->ended = BLACKOUT_ENDED_HUNG;
     snprintf(worker->text, sizeof worker->text, "its registers and memory repeat, so it loops for ever");
     held.tellPlace();
@@ -272,13 +312,16 @@ class Watch {
   pid_t run_, driver_;
   RunLook last_;
   // Of processor time: others may have the machine.
-  uint64_t proofAtMs_ = 500;
+  uint64_t proofAtMs_ = 100;
   static constexpr unsigned kMostInstructions = 160000;
-  unsigned instructions_ = 10000;
+  static constexpr unsigned kOverInstructions = 10000;
+  unsigned instructions_ = 2000;
   // Most runs are over before the first look.
   static constexpr uint64_t kMostMs = 160;
-  uint64_t pauseMs_ = 20;
+  uint64_t pauseMs_ = anyLoopKnown() ? 5 : 20;
   uint64_t lookedAt_ = 0;
+  uint64_t queries_ = 0;
+  uint64_t quietSinceMs_ = 0;
   uint64_t charged_ = 0;
 };
 
