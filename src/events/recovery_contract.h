@@ -136,9 +136,9 @@ typedef struct blackout_drive {
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
 #define BLACKOUT_MAX_PRINTED (16u << 20) /* bytes that a run may print */
-#define BLACKOUT_MAX_MEMORY (1ull << 30) /* bytes that it may have, or half of the machine's */
 #define BLACKOUT_MAX_TASKS 1024u         /* threads and processes that it may have at a time */
 #define BLACKOUT_MAX_GROWTH (1ull << 30) /* bytes by which a file may be larger than the largest pool */
+#define BLACKOUT_MAX_NAMES 10000u        /* files and folders that it may make */
 #define BLACKOUT_MAX_OPERATIONS (1u << 20)
 #define BLACKOUT_MAX_HISTORY (1u << 20) /* bytes */
 
@@ -154,6 +154,14 @@ typedef struct blackout_history_record {
   uint32_t name_size;
 } blackout_history_record;
 
+/* A thread of a run in which everybody waits for ever. */
+#define BLACKOUT_MAX_WAITING 16u
+typedef struct blackout_waiting {
+  char what[56]; /* "a lock or a condition" */
+  uint64_t frame_count;
+  uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
+} blackout_waiting;
+
 typedef struct blackout_worker {
   uint64_t magic;
   uint32_t version;
@@ -163,9 +171,10 @@ typedef struct blackout_worker {
   uint32_t traced;
   uint32_t timeout_ms;
   uint64_t step_limit;
-  uint64_t run;   /* counts the worker's runs */
-  uint32_t hangs; /* that is known: it may be ended (TIMEOUT) when it observes nothing more */
-  uint32_t reserved;
+  uint64_t run;          /* counts the worker's runs */
+  uint64_t memory_limit; /* bytes that it may have, besides its pools */
+  uint32_t hangs;        /* that is known: it may be ended (TIMEOUT) when it observes nothing more */
+  uint32_t names_made;   /* set by the run: files and folders of its own */
 
   /* Set by the run. */
   uint64_t steps;
@@ -193,6 +202,9 @@ typedef struct blackout_worker {
   uint32_t instrumented; /* the program has instrumented code */
   uint64_t output_size;  /* may exceed BLACKOUT_MAX_OUTPUT: the rest was not kept */
   char output[BLACKOUT_MAX_OUTPUT];
+
+  uint64_t waiting_count; /* may exceed BLACKOUT_MAX_WAITING: the rest was not kept */
+  blackout_waiting waiting[BLACKOUT_MAX_WAITING];
 
   /* Program files that processes of its runs executed or loaded, each ended by a newline; never reset. */
   char modules[BLACKOUT_MAX_MODULE_NAMES];

@@ -75,6 +75,7 @@ class FindingBuilder {
     if (repeated && (hangs || now.judgement == Judgement::Unknown)) {
       auto plain = context_.explorer.repeat(cause_.space, cause_.chosen, false);
       if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
+      if (plain) run_.waiting = std::move(plain->result.waiting);
       run_.outcome = plain ? std::move(plain->result.outcome) : found;
       now = context_.judge.verdict(cause_.space, run_.outcome);
     }
@@ -88,6 +89,7 @@ class FindingBuilder {
     places();
     claim();
     evidence();
+    waitingThreads();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
     bool failsAgain = now.judgement == Judgement::Failed;
     finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
@@ -311,6 +313,18 @@ class FindingBuilder {
                                             said(context_.explorer.outcome(expected->before)),
                                             said(context_.explorer.outcome(expected->after))});
     if (operation) finding_.operation = expected->operation;
+  }
+
+  // One that waits alone is at the place where the restart fails.
+  void waitingThreads() {
+    if (!runTrace_ || run_.waiting.size() < 2) return;
+    for (std::uint32_t i = 0; i < run_.waiting.size(); ++i) {
+      Outcome there;
+      there.ending = run_.outcome.ending;
+      there.frames = run_.waiting[i].frames;
+      finding_.evidence.push_back(
+          ThreadWaits{i + 1, run_.waiting[i].what, ownFrames(context_.stacks.endOf(*runTrace_, there))});
+    }
   }
 
   void evidence() {

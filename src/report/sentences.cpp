@@ -352,6 +352,11 @@ struct Sentences {
     return "Other restarts fail by the same cause in another way: " +
            std::visit(Verdicts{f, symptomIn(e.symptom, e.at)}, f.claim);
   }
+  std::string operator()(const ThreadWaits& e) const {
+    std::string out = fmt::format("Thread {} waits for {}", e.thread, e.what);
+    for (std::size_t i = 0; i < e.stack.size(); ++i) out = symptomIn(i == 0 ? out : out + ", called", e.stack[i]);
+    return out + ".";
+  }
   std::string operator()(const ReadAfterCrash& e) const {
     return fmt::format("This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", e.place,
                        e.event, counted(e.points, "point"), counted(e.states, "crash state"));

@@ -213,24 +213,57 @@ class Watch {
     snprintf(worker->text, sizeof worker->text,
              look.threads == 1 ? "nobody is left to wake it, and it waits for %s"
                                : "nobody is left to wake any of its threads, and one waits for %s",
-             look.waitsFor);
-    HeldThread held(look.waits);
-    if (held.held()) held.tellPlace();
+             look.waits.what);
+    ThreadId told[RunLook::kMostWaiting + 1];
+    size_t count = 0;
+    auto tell = [&](const ThreadId& thread) {
+      worker->frame_count = 0;
+      HeldThread held(thread);
+      if (!held.held()) return;
+      held.tellPlace();
+      told[count++] = thread;
+    };
+    size_t kept = look.blocked < RunLook::kMostWaiting ? look.blocked : RunLook::kMostWaiting;
+    static_assert(RunLook::kMostWaiting == BLACKOUT_MAX_WAITING);
+    // The most telling one comes last: its place is the run's.
+    size_t most = kept;
+    for (size_t i = 0; i < kept; ++i) {
+      if (look.waiting[i].id.thread == look.waits.id.thread)
+        most = i;
+      else
+        tell(look.waiting[i].id), keepWaiting(i, look.waiting[i].what);
+    }
+    tell(look.waits.id);
+    if (most < kept) keepWaiting(most, look.waits.what);
+    worker->waiting_count = look.blocked;
+    endTold(told, count);
     return true;
+  }
+  static void keepWaiting(size_t at, const char* what) {
+    blackout_waiting& w = worker->waiting[at];
+    snprintf(w.what, sizeof w.what, "%s", what);
+    w.frame_count = worker->frame_count;
+    memcpy(w.frames, worker->frames, sizeof w.frames);
   }
 
   static void atBound(const RunLook& look) {
     worker->ended = BLACKOUT_ENDED_BOUND;
-    HeldThread held(look.goes.thread != 0 ? look.goes : look.waits);
-    if (held.held()) held.tellPlace();
+    ThreadId thread = look.goes.thread != 0 ? look.goes : look.waits.id;
+    HeldThread held(thread);
+    if (!held.held()) return;
+    held.tellPlace();
+    endTold(&thread, 1);
   }
 
   bool takesTooMuch(const RunLook& look) {
     // One of its processes said so, and others may go on for ever.
-    if (worker->ended == BLACKOUT_ENDED_BROKEN) return true;
+    if (worker->ended == BLACKOUT_ENDED_BROKEN || worker->ended == BLACKOUT_ENDED_BOUND) return true;
     uint64_t most = memoryBound();
+    // It may soon be there, and every further page takes time.
+    if (look.memory > most / 4) pauseMs_ = kFirstMs;
     if (look.memory > most)
-      snprintf(worker->text, sizeof worker->text, "it has %.1f GiB of memory", double(most) / double(1 << 30));
+      snprintf(worker->text, sizeof worker->text, "it has %llu MiB of memory besides its pools",
+               worker->memory_limit >> 20);
     else if (look.threads > BLACKOUT_MAX_TASKS)
       snprintf(worker->text, sizeof worker->text, "it has %u threads and processes", BLACKOUT_MAX_TASKS);
     else
@@ -238,9 +271,15 @@ class Watch {
     atBound(look);
     return true;
   }
+  // What it stores to its pools is memory of its own.
   static uint64_t memoryBound() {
-    auto half = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2;
-    return half < BLACKOUT_MAX_MEMORY ? half : BLACKOUT_MAX_MEMORY;
+    const auto* base = reinterpret_cast<const char*>(plan);
+    const auto* files = reinterpret_cast<const blackout_plan_file*>(base + plan->files);
+    const auto* mappings = reinterpret_cast<const blackout_plan_mapping*>(base + plan->mappings);
+    uint64_t known = 0, mapped = 0;
+    for (uint32_t i = 0; i < plan->file_count; ++i) known += files[i].lines * BLACKOUT_LINE;
+    for (uint32_t i = 0; i < plan->mapping_count; ++i) mapped += mappings[i].size;
+    return worker->memory_limit + (known > mapped ? known : mapped);
   }
 
   // What leads to a hang that is known is over when nothing more is observed.
@@ -294,6 +333,7 @@ class Watch {
     worker->ended = BLACKOUT_ENDED_HUNG;
     snprintf(worker->text, sizeof worker->text, "its registers and memory repeat, so it loops for ever");
     held.tellPlace();
+    endTold(&held.id(), 1);
     return true;
   }
 
@@ -317,8 +357,9 @@ class Watch {
   static constexpr unsigned kOverInstructions = 10000;
   unsigned instructions_ = 2000;
   // Most runs are over before the first look.
+  static constexpr uint64_t kFirstMs = 20;
   static constexpr uint64_t kMostMs = 160;
-  uint64_t pauseMs_ = anyLoopKnown() ? 5 : 20;
+  uint64_t pauseMs_ = anyLoopKnown() ? kFirstMs / 4 : kFirstMs;
   uint64_t lookedAt_ = 0;
   uint64_t queries_ = 0;
   uint64_t quietSinceMs_ = 0;
