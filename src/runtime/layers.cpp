@@ -72,13 +72,13 @@ const Roots& roots() {
   static Roots r;
   static bool known = false;
   if (known) return r;
-  if (recovering()) {
+  if (redirectsFiles()) {
     strcpy(r.base, workerFolder);
     snprintf(r.path[kOwn], PATH_MAX, "%s/run/files", workerFolder);
     snprintf(r.listings, PATH_MAX, "%s/run/listings", workerFolder);
     snprintf(r.opaque, PATH_MAX, "%s/run/opaque", workerFolder);
   }
-  if (recovering()) {
+  if (redirectsFiles()) {
     if (options.before != nullptr) snprintf(r.path[kBefore], PATH_MAX, "%s/files", options.before);
   } else if (options.shadow != nullptr) {
     // Beside the private copies of the pools.
@@ -87,7 +87,7 @@ const Roots& roots() {
   }
   struct stat st;
   r.before =
-      recovering() && r.path[kBefore][0] != '\0' && syscall(SYS_newfstatat, AT_FDCWD, r.path[kBefore], &st, 0) == 0;
+      redirectsFiles() && r.path[kBefore][0] != '\0' && syscall(SYS_newfstatat, AT_FDCWD, r.path[kBefore], &st, 0) == 0;
   known = true;
   return r;
 }
@@ -174,7 +174,7 @@ bool follow(int dirfd, const char* path, bool lastLink, Found& f) {
   publicPath(joined);
   int links = 0;
   const char* p = joined;
-  const bool recovers = recovering();
+  const bool recovers = redirectsFiles();
   auto restart = [&] {
     f.canonical[0] = '\0';
     f.kind = Kind::Folder;
@@ -240,7 +240,7 @@ bool follow(int dirfd, const char* path, bool lastLink, Found& f) {
 }
 
 void publicPath(char* path) {
-  if (!recording() && !recovering()) return;
+  if (!inRun()) return;
   const Roots& r = roots();
   const char* privates[] = {r.path[kOwn], r.path[kBefore], r.listings};
   for (const char* root : privates) {

@@ -92,11 +92,11 @@ bool inInstrumented(uintptr_t address) {
 }
 
 void noteModules() {
-  if (recording() && !quiet()) dl_iterate_phdr(noteModule, nullptr);
+  if (recordsEvents()) dl_iterate_phdr(noteModule, nullptr);
 }
 
 void forgetModule(uintptr_t begin) {
-  if (!recording()) return;
+  if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
   for (Noted& n : noted)
@@ -112,16 +112,16 @@ extern "C" {
 __attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site* begin,
                                                                        blackout_site* end) {
   if (m->version != BLACKOUT_CONTRACT_VERSION) {
-    if (recording()) {
+    if (inRun()) {
       Scope scope;
       problem(BLACKOUT_PROBLEM_CONTRACT);
     }
     return;
   }
-  if (!recording()) return;
+  if (!inRun()) return;
   beginHeap();
-  if (recovering()) worker->instrumented = 1;
-  if (trapping && !quiet())
+  if (isRestart()) worker->instrumented = 1;
+  if (trapping && recordsEvents())
     searchInstrumented(reinterpret_cast<uintptr_t>(m), reinterpret_cast<uintptr_t>(begin),
                        reinterpret_cast<uintptr_t>(end));
   {
@@ -133,7 +133,7 @@ __attribute__((visibility("default"))) void __blackout_register_module(blackout_
 }
 
 __attribute__((visibility("default"))) void __blackout_unregister_module(blackout_module* m) {
-  if (!recording()) return;
+  if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
   unregisterWindow(m);

@@ -58,7 +58,7 @@ void raiseLoopback() {
 
 void ownNetwork() {
   static bool done = false;
-  if (!recovering() || options.client != 0 || done) return;
+  if (!isRestart() || isClient() || done) return;
   done = true;
   int saved = errno;
   if (leave(CLONE_NEWNET)) {
@@ -75,7 +75,7 @@ void ownNetwork() {
 
 void ownIpc() {
   static bool done = false;
-  if (!recovering() || options.client != 0 || done) return;
+  if (!isRestart() || isClient() || done) return;
   done = true;
   int saved = errno;
   if (!leave(CLONE_NEWIPC))

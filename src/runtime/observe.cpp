@@ -78,7 +78,7 @@ void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, co
     endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
   q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, stageFlags()};
-  if (traced) {
+  if (recordsEvents()) {
     Stack stack;
     walkStack(stack, frame);
     Scope scope;
@@ -114,7 +114,7 @@ inline uint64_t see(uint32_t watched, uint64_t mask) {
 
 }  // namespace
 
-void ownFile(uint32_t file) { observed->made[file] = true; }
+void noteMadeFile(uint32_t file) { observed->made[file] = true; }
 
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
   if (file >= plan->file_count || observed->made[file]) return nullptr;
@@ -375,18 +375,18 @@ void noteRunModule(const char* path) { addSentence(worker->modules, sizeof worke
 
 using namespace blackout::rt;
 
-BLACKOUT_EXPORT int blackout_recovering() { return recovering() ? 1 : 0; }
+BLACKOUT_EXPORT int blackout_recovering() { return isRestart() ? 1 : 0; }
 
 BLACKOUT_EXPORT void blackout_checksum(const void* p, size_t size) {
-  if (!recovering()) return;
+  if (!isRestart()) return;
   auto a = reinterpret_cast<uintptr_t>(p);
   checksums[checksumCount % kMaxChecksums] = {a, a + size, newGroup() | BLACKOUT_GROUP_CHECKSUM};
   ++checksumCount;
 }
 
 BLACKOUT_EXPORT void blackout_expect(int condition, const char* what) {
-  if (condition != 0 || !recording()) return;
-  if (recovering()) endRun(BLACKOUT_ENDED_EXPECTATION, what == nullptr ? "" : what, BLACKOUT_FRAME());
+  if (condition != 0 || !inRun()) return;
+  if (isRestart()) endRun(BLACKOUT_ENDED_EXPECTATION, what == nullptr ? "" : what, BLACKOUT_FRAME());
   say("an expectation does not hold:", what);
   syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), 6 /* SIGABRT */);
 }

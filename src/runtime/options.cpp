@@ -75,14 +75,14 @@ void say(const char* text, const char* detail) {
 }
 
 void stop(const char* text, const char* detail, int code) {
-  if (recovering()) {
+  if (worker != nullptr) {
     // Our trouble, not the program's: it must not look like an exit of its own.
     char line[512];
     snprintf(line, sizeof line, "%s%s%s", text, detail ? " " : "", detail ? detail : "");
     endRun(BLACKOUT_ENDED_BROKEN, line, nullptr);
   }
   say(text, detail);
-  if (header != nullptr) problem(BLACKOUT_PROBLEM_STOPPED);
+  if (inRun()) problem(BLACKOUT_PROBLEM_STOPPED);
   syscall(SYS_exit_group, code);
   __builtin_unreachable();
 }

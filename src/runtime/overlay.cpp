@@ -311,11 +311,11 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
 }
 
 bool outside(int dirfd, const char* path, Use use, char* out) {
-  if (path == nullptr || *path == '\0' || !recording()) return false;
-  if (recovering() && processPath(path, out)) return true;
+  if (path == nullptr || *path == '\0' || !inRun()) return false;
+  if (redirectsFiles() && processPath(path, out)) return true;
   bool changes = use >= Use::Change;
-  if (!recovering() && !changes) return false;
-  if (recovering() && !changes && untouched()) return false;
+  if (!redirectsFiles() && !changes) return false;
+  if (redirectsFiles() && !changes && untouched()) return false;
   int saved = errno;
   bool lastLink = use == Use::Look || use == Use::Read || use == Use::Change || use == Use::Replace || use == Use::Make;
   Found f;
@@ -325,7 +325,7 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   }
   errno = saved;
   if (f.kernels) return false;
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     keep(f);
     errno = saved;
     return false;
@@ -359,7 +359,7 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
 
 bool removeOutside(int dirfd, const char* path, int flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     outside(dirfd, path, Use::Remove, ignored);
     return false;
   }
@@ -385,9 +385,9 @@ bool removeOutside(int dirfd, const char* path, int flags, int& result) {
 
 bool renameOutside(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     Found f;
-    if (recording() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
+    if (inRun() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
       say("a folder was renamed; restarts will not find what was in it:", f.canonical);
     outside(fromDir, from, Use::Remove, ignored);
     outside(toDir, to, Use::Remove, ignored);
@@ -428,7 +428,7 @@ bool renameOutside(int fromDir, const char* from, int toDir, const char* to, uns
 }
 
 bool resolveOutside(const char* path, char* out, bool& found) {
-  if (!recovering() || path == nullptr || untouched()) return false;
+  if (!redirectsFiles() || path == nullptr || untouched()) return false;
   Found f;
   if (!follow(AT_FDCWD, path, true, f) || f.kernels) return false;
   found = f.kind != Kind::Nothing;
@@ -437,8 +437,8 @@ bool resolveOutside(const char* path, char* out, bool& found) {
   return true;
 }
 
-void ownDescriptor(int fd) {
-  if (!recovering()) return;
+void makePrivateDescriptor(int fd) {
+  if (!redirectsFiles()) return;
   int saved = errno;
   struct stat st;
   char link[64], path[PATH_MAX], own[PATH_MAX];

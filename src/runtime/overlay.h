@@ -36,7 +36,7 @@ bool resolveOutside(const char* path, char* out, bool& found);
 
 // Before a lock, or a change of attributes, through a descriptor that may be open for reading only: from now on it is
 // one of the run's own file.
-void ownDescriptor(int fd);
+void makePrivateDescriptor(int fd);
 
 // Copies a file with its permissions and times; `limit` bytes at most (EFBIG).
 bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t limit);

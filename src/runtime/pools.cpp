@@ -176,7 +176,7 @@ uint8_t descriptors[kMaxDescriptors / 8];
 // A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
 static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
   char layered[PATH_MAX];
-  if (!recovering() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
+  if (!isRestart() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
   char link[PATH_MAX];
   long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
   if (n <= 0) return false;
@@ -188,7 +188,7 @@ static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
 }
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
-  if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
+  if (!inRun() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
   if (!absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
@@ -281,7 +281,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
     return 0;
   }
   header->next_file = n + 1;
-  if (recovering()) ownFile(n);
+  if (isRestart()) noteMadeFile(n);
   blackout_trace_file& f = header->files[n];
   f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
@@ -309,7 +309,7 @@ void forgetDescriptor(int fd) {
     __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
 }
 bool isPoolDescriptor(int fd) {
-  return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
+  return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
 void copyDescriptor(int from, int to) {
   if (isPoolDescriptor(from)) {

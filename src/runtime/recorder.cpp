@@ -23,6 +23,7 @@ extern "C" void* __libc_stack_end;
 namespace blackout::rt {
 
 constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
+Role role = Role::Idle;
 blackout_trace_header* header = nullptr;
 uint32_t processNumber = 0;
 
@@ -126,8 +127,7 @@ void nameThread() {
 
 }  // namespace
 
-bool attach() {
-  if (options.trace == nullptr) return false;
+void attach(Role as) {
   traceFd = openTrace();
   struct stat st;
   if (traceFd < 0 || syscall(SYS_fstat, traceFd, &st) != 0 || st.st_size < off_t(BLACKOUT_HEADER_SIZE))
@@ -152,7 +152,7 @@ bool attach() {
   beginThread();
   full = false;
   header = h;
-  return true;
+  role = as;
 }
 
 void beginThread() {

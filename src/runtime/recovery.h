@@ -8,21 +8,17 @@
 
 #include "events/contract.h"
 #include "events/recovery_contract.h"
+#include "runtime/role.h"
 
 namespace blackout::rt {
 
 struct Region;
 
-// Null: not in a recovery run.
+// The control block of this run's worker; null outside the role.
 extern blackout_worker* worker;
 extern const blackout_plan* plan;
-// The folder of this run's worker; null outside the role.
+// The folder of this run's worker.
 extern const char* workerFolder;
-inline bool recovering() { return worker != nullptr; }
-// Whether this run's own events are recorded, for a crash in it or for its places.
-extern bool traced;
-// A recovery run of which only the observations are wanted: most of them.
-inline bool quiet() { return worker != nullptr && !traced; }
 
 // The fork server. Returns only in a recovery run, with everything in place.
 void becomeZygote();
@@ -47,7 +43,7 @@ uint32_t newGroup();
 // Whether all that is watched in these addresses of a region has been read or written.
 bool allSeen(const Region& region, uintptr_t begin, uintptr_t end);
 // The run made this file itself: nothing in it is the crash's, whatever its number was in other runs.
-void ownFile(uint32_t file);
+void noteMadeFile(uint32_t file);
 // Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
 const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
 // Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is watched.
@@ -59,14 +55,17 @@ void shareObserved();
 // In that process.
 void joinObserved();
 
-// --- files of its own (own_pools.cpp) ---
+// --- its pools (private_pools.cpp) ---
 // Before anything that the private mappings can't hold (a write through a descriptor, a change of size or
 // name, a second mapping of the same bytes, another process): from here on the run has files of its own and works on
-// them as a recording does. Once per run. Not inside a Scope that another thread could wait for: it takes one itself.
-void ownPools();
-bool ownsPools();
+// them as a recording does. Does something once per restart, and nothing elsewhere. Not inside a Scope that another
+// thread could wait for: it takes one itself.
+void makePrivatePools();
+bool hasPrivatePools();
+// Whether its pools are still the image that all runs of the worker share, mapped privately.
+inline bool mapsImage() { return isRestart() && !hasPrivatePools(); }
 // A process of the run took them before it executed this program.
-void joinOwnPools();
+void joinPrivatePools();
 // What the program asked for when it opened a pool that is really open for reading only.
 void notePoolFlags(int fd, int flags);
 int poolFlags(int fd);

@@ -38,14 +38,14 @@ void setWindow(blackout_module* m) {
   m->stores.size = 0;
   m->stores.base = w.base;
   m->stores.size = w.size;
-  if (options.loads != 0 || recovering()) m->loads = w;
+  if (options.loads != 0 || observesCrash()) m->loads = w;
   m->recording = 1;
 }
 
 void insertAt(int at, const Region& r) {
   memmove(&regions[at + 1], &regions[at], size_t(regionCount - at) * sizeof(Region));
   regions[at] = r;
-  if (recovering()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
+  if (observesCrash()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
   ++regionCount;
 }
 
@@ -87,7 +87,7 @@ const Region* findRegion(const void* p) {
 
 bool mayBePm(const void* p, size_t size) {
   auto a = reinterpret_cast<uintptr_t>(p);
-  return recording() && a < windowEnd && a + size > windowBegin;
+  return inRun() && a < windowEnd && a + size > windowBegin;
 }
 
 bool overlapsRegion(uintptr_t begin, uintptr_t end) {
@@ -153,7 +153,7 @@ void noteReservation(uintptr_t begin, uintptr_t end) {
 }
 
 uintptr_t placeForMapping(size_t size) {
-  if (header->next_address == 0) header->next_address = recovering() ? plan->free_address : kPmBase + kPoolAlignment;
+  if (header->next_address == 0) header->next_address = observesCrash() ? plan->free_address : kPmBase + kPoolAlignment;
   uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kPoolAlignment;
   uintptr_t at = (header->next_address + align - 1) & ~(align - 1);
   // A gap, so that no object of one pool ends where another begins.

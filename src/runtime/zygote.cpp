@@ -28,7 +28,6 @@
 namespace blackout::rt {
 
 const char* workerFolder = nullptr;
-bool traced = false;
 bool firstOfRun = true;
 
 namespace {
@@ -161,8 +160,7 @@ void beginRun(int socket) {
     moveTo(in, 0);
   }
   boundFiles();
-  traced = worker->traced != 0;
-  options.trace = traced ? tracePath : nullptr;
+  options.trace = worker->traced != 0 ? tracePath : nullptr;
   self.tid = uint32_t(syscall(SYS_gettid));
 }
 
@@ -184,6 +182,7 @@ void beWorker(int socket) {
   char table[4200];
   snprintf(table, sizeof table, "%s/table", workerFolder);
   attachTable(table);
+  role = Role::Restart;
   beginThread();
   watchSignals();
   setEnvironment(forChildren, "");
@@ -264,7 +263,7 @@ void joinRun() {
   struct stat st;
   bool isClient = options.client != 0;
   bool owns = !isClient && syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
-  if (owns || isClient) joinOwnPools();
+  if (owns || isClient) joinPrivatePools();
   if (isClient) {
     worker->owns = 1;  // there are files of the run's own, or may be soon
     worker->step_limit = UINT64_MAX;
@@ -273,9 +272,11 @@ void joinRun() {
   if (!owns) snprintf(table, sizeof table, "%s/table", workerFolder);
   snprintf(shadowPath, sizeof shadowPath, owns ? "%s/run/pools" : "%s/pools", workerFolder);
   options.shadow = shadowPath;
-  traced = worker->traced != 0 && owns;
-  options.trace = traced ? tracePath : nullptr;
-  if (!traced) attachTable(table);
+  options.trace = worker->traced != 0 && owns ? tracePath : nullptr;
+  if (options.trace == nullptr) {
+    attachTable(table);
+    role = isClient ? Role::Client : Role::Restart;
+  }
   beginThread();
   watchSignals();
 }

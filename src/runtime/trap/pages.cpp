@@ -93,10 +93,10 @@ void holdAllPages(Region& r) {
 
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
-  if (recovering() && !traced) return guardPages(r);
-  if (recovering() && (!ownsPools() || r.copied)) return holdAllPages(r);
+  if (!recordsEvents()) return guardPages(r);
+  if (observesCrash() && (!hasPrivatePools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
-  if (recovering())
+  if (observesCrash())
     forWatchedPages(r, [&](size_t begin, size_t end) {
       protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
     });
@@ -223,7 +223,7 @@ void observeWholePage(Region& r, uintptr_t p, blackout_site* site) {
 }
 
 void notePageWrites(uintptr_t p, size_t size) {
-  if (!recovering()) return;
+  if (!observesCrash()) return;
   forEachRegion(p, p + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     if (r.pages == nullptr) return;
     for (uintptr_t at = roundDown(from); at < to; at += kPage) {
@@ -302,7 +302,7 @@ uint64_t fileEnd(const Region& r) { return r.offset + (r.end - r.begin); }
 
 bool canHold(uint32_t file, uint64_t offset, size_t size) {
   constexpr size_t kMostPages = 16;
-  if (!trapping || traced) return false;
+  if (!trapping || recordsEvents()) return false;
   size_t pages = 0;
   for (int i = 0; i < regionCount; ++i) {
     const Region& r = regions[i];

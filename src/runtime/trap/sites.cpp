@@ -54,7 +54,7 @@ blackout_site* trappedSite(uintptr_t pc, blackout_site_kind kind, uint32_t size)
 }
 
 blackout_site* callerSite(const char* function, blackout_site_kind kind, const void* returnAddress) {
-  if (!recording()) return nullptr;
+  if (!inRun()) return nullptr;
   if (!plainCode) return librarySite(function);
   Scope scope;
   return scope.nested ? nullptr : trappedSite(reinterpret_cast<uintptr_t>(returnAddress) - 1, kind, 0);

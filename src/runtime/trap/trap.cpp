@@ -253,7 +253,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     uint32_t size = t.access.count == 0 || t.access.iterations > 1 ? 0 : t.access.operands[0].size;
     site = trappedSite(pc, kindOf(i), size);
   }
-  if (recovering()) {
+  if (observesCrash()) {
     self.trapped = &stack;
     observeTrap(t, site);
     self.trapped = nullptr;
@@ -269,7 +269,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
       beginStep(context, address, whereOf(site, stack));
       return Fault::Handled;
   }
-  if (recovering()) overwriteTrap(t);
+  if (observesCrash()) overwriteTrap(t);
   recordTrap(t, kindOf(i), whereOf(site, stack));
   return Fault::Handled;
 }
@@ -295,7 +295,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
     i = instructionAt(pc, patch == nullptr ? nullptr : patch->original);
   }
   Fault fault = Fault::Theirs;
-  if (i != nullptr) fault = quiet() ? observeFault(*i, u, address) : recordFault(*i, u, address);
+  if (i != nullptr) fault = recordsEvents() ? recordFault(*i, u, address) : observeFault(*i, u, address);
   errno = saved;
   if (fault == Fault::Handled) return;
   if (nested.si_signo != 0) {
@@ -307,7 +307,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
 
 // An instruction that was replaced is about to be executed.
 void onPatch(const Patch& patch, ucontext_t& context) {
-  if (patch.kind != BLACKOUT_SITE_Request && (!recording() || quiet())) return;
+  if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;
   Stack stack;
   walkFrom(stack, frameOf(context));
@@ -316,7 +316,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
     auto* args = reinterpret_cast<const uint64_t*>(context.uc_mcontext.gregs[REG_RAX]);
     auto& result = context.uc_mcontext.gregs[REG_RDX];
     blackout_site* site = nullptr;
-    if (recording() && !quiet()) {
+    if (recordsEvents()) {
       Scope scope;
       if (!scope.nested) site = trappedSite(patch.pc, kind, 0);
     }
@@ -416,7 +416,7 @@ void beginTraps() {
   takeSignal(SIGBUS, onFault);
   takeSystemCalls();
   sayKept();
-  if (recovering()) worker->instrumented = 1;
+  if (observesCrash()) worker->instrumented = 1;
 }
 
 }  // namespace blackout::rt
