@@ -131,11 +131,11 @@ namespace {
 
 template <class T>
 inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
-  if (!inRun()) {
-    *static_cast<volatile T*>(p) = v;
-    return;
-  }
-  if (observesCrash()) {
+  if (!isRecording()) {
+    if (!inRun()) {
+      *static_cast<volatile T*>(p) = v;
+      return;
+    }
     bool fresh = overwrite(p, sizeof v);
     if (!recordsEvents()) {
       Scope scope;

@@ -379,7 +379,7 @@ BLACKOUT_EXPORT int ftruncate64(int fd, off_t size) { return ftruncate(fd, size)
 BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
   char copy[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy)) {
-    if (outside(AT_FDCWD, path, Use::Change, copy)) path = copy;
+    if (redirectToOverlay(AT_FDCWD, path, Use::Change, copy)) path = copy;
     return int(syscall(SYS_truncate, path, size));
   }
   if (observesCrash()) {

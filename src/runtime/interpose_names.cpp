@@ -34,7 +34,7 @@ int removeFile(int dirfd, const char* path, int flags) {
   if (inRun()) nameChanges(dirfd, path);
   if (!redirect(dirfd, path, copy, nullptr, Last::Keep)) {
     int result;
-    return removeOutside(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
+    return removeInOverlay(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
   }
   if (isRestart()) {
     makePrivatePools();
@@ -59,14 +59,14 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   bool toPool = redirect(toDir, to, toCopy, canonical, Last::Keep);
   if (!fromPool && !toPool) {
     int result;
-    if (renameOutside(fromDir, from, toDir, to, flags, result)) return result;
+    if (renameInOverlay(fromDir, from, toDir, to, flags, result)) return result;
     return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
   }
-  if (!fromPool && outside(fromDir, from, Use::Read, fromCopy)) {
+  if (!fromPool && redirectToOverlay(fromDir, from, Use::Read, fromCopy)) {
     fromDir = AT_FDCWD;
     from = fromCopy;
   }
-  if (!toPool && outside(toDir, to, Use::Replace, toCopy)) {
+  if (!toPool && redirectToOverlay(toDir, to, Use::Replace, toCopy)) {
     toDir = AT_FDCWD;
     to = toCopy;
   }
@@ -112,7 +112,7 @@ struct Looked {
     char canonical[PATH_MAX];
     Last last = use == Use::LookLink || use == Use::MakeName || use == Use::MakeFolder ? Last::Keep : Last::Follow;
     pool = redirect(dirfd, path, copy, canonical, last);
-    if (!pool && !outside(dirfd, path, use, copy)) return;
+    if (!pool && !redirectToOverlay(dirfd, path, use, copy)) return;
     if (pool && isRestart()) observePath(canonical);
     if (pool && isRestart() && use >= Use::Change) {
       makePrivatePools();
@@ -249,7 +249,7 @@ BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     bool found;
-    if (!resolveOutside(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
+    if (!resolveInOverlay(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
     if (!found) return nullptr;
   } else if (access(path, F_OK) != 0)
     return nullptr;

@@ -64,7 +64,7 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   Last last = keeps ? Last::Keep : Last::Follow;
   if (!redirect(dirfd, path, copy, canonical, last)) {
     if (int random = openRandom(path, flags); random >= 0) return random;
-    if (outside(dirfd, path, useOf(flags), copy)) {
+    if (redirectToOverlay(dirfd, path, useOf(flags), copy)) {
       dirfd = AT_FDCWD;
       path = copy;
     }

@@ -68,7 +68,7 @@ class Address {
     char path[sizeof local.sun_path + 1] = {};
     memcpy(path, local.sun_path, length < sizeof local.sun_path ? length : sizeof local.sun_path);
     char own[PATH_MAX];
-    if (!outside(AT_FDCWD, path, use, own)) return;
+    if (!redirectToOverlay(AT_FDCWD, path, use, own)) return;
     if (strlen(own) >= sizeof made_.sun_path) {
       char* name = strrchr(own, '/');
       *name++ = '\0';
@@ -95,7 +95,7 @@ void listening() {
 
 BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
   used(BLACKOUT_USED_SOCKETS);
-  if (domain == AF_INET || domain == AF_INET6) ownNetwork();
+  if (domain == AF_INET || domain == AF_INET6) makePrivateNetwork();
   return int(syscall(SYS_socket, domain, type, protocol));
 }
 BLACKOUT_EXPORT int bind(int fd, const struct sockaddr* address, socklen_t size) noexcept {

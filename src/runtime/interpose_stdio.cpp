@@ -51,7 +51,7 @@ FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, cons
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     if (int random = openRandom(path, O_RDONLY); random >= 0) return BLACKOUT_REAL(fdopen)(random, mode);
-    return open(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
+    return open(redirectToOverlay(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
   }
   if (isRestart()) useInside(path, mode, copy, canonical);
   struct stat before;
@@ -121,7 +121,7 @@ BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
 BLACKOUT_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (path == nullptr || !redirect(AT_FDCWD, path, copy, canonical))
-    return BLACKOUT_REAL(freopen)(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
+    return BLACKOUT_REAL(freopen)(redirectToOverlay(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
   if (isRestart()) useInside(path, mode, copy, canonical);
   FILE* made = BLACKOUT_REAL(freopen)(copy, mode, file);
   if (made != nullptr) {

@@ -56,7 +56,7 @@ void raiseLoopback() {
 
 }  // namespace
 
-void ownNetwork() {
+void makePrivateNetwork() {
   static bool done = false;
   if (!isRestart() || isClient() || done) return;
   done = true;
@@ -73,7 +73,7 @@ void ownNetwork() {
   errno = saved;
 }
 
-void ownIpc() {
+void makePrivateIpc() {
   static bool done = false;
   if (!isRestart() || isClient() || done) return;
   done = true;

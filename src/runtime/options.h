@@ -27,7 +27,7 @@ extern Options options;
 // Reads the environment, once. A wrong word ends the process with one line and exit code 2.
 void readOptions();
 
-// One line on standard error, from any context; then nothing or _exit(code).
+// One line on standard error, async-signal-safe; then nothing or _exit(code).
 void say(const char* text, const char* detail = nullptr);
 [[noreturn]] void stop(const char* text, const char* detail, int code);
 

@@ -310,7 +310,7 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
   return ok;
 }
 
-bool outside(int dirfd, const char* path, Use use, char* out) {
+bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
   if (path == nullptr || *path == '\0' || !inRun()) return false;
   if (redirectsFiles() && processPath(path, out)) return true;
   bool changes = use >= Use::Change;
@@ -357,10 +357,10 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   return true;
 }
 
-bool removeOutside(int dirfd, const char* path, int flags, int& result) {
+bool removeInOverlay(int dirfd, const char* path, int flags, int& result) {
   char ignored[PATH_MAX];
   if (!redirectsFiles()) {
-    outside(dirfd, path, Use::Remove, ignored);
+    redirectToOverlay(dirfd, path, Use::Remove, ignored);
     return false;
   }
   Found f;
@@ -383,14 +383,14 @@ bool removeOutside(int dirfd, const char* path, int flags, int& result) {
   return true;
 }
 
-bool renameOutside(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
+bool renameInOverlay(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
   char ignored[PATH_MAX];
   if (!redirectsFiles()) {
     Found f;
     if (inRun() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
       say("a folder was renamed; restarts will not find what was in it:", f.canonical);
-    outside(fromDir, from, Use::Remove, ignored);
-    outside(toDir, to, Use::Remove, ignored);
+    redirectToOverlay(fromDir, from, Use::Remove, ignored);
+    redirectToOverlay(toDir, to, Use::Remove, ignored);
     return false;
   }
   Found a, b;
@@ -427,7 +427,7 @@ bool renameOutside(int fromDir, const char* from, int toDir, const char* to, uns
   return true;
 }
 
-bool resolveOutside(const char* path, char* out, bool& found) {
+bool resolveInOverlay(const char* path, char* out, bool& found) {
   if (!redirectsFiles() || path == nullptr || untouched()) return false;
   Found f;
   if (!follow(AT_FDCWD, path, true, f) || f.kernels) return false;
@@ -444,7 +444,7 @@ void makePrivateDescriptor(int fd) {
   char link[64], path[PATH_MAX], own[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   if (syscall(SYS_fstat, fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && st.st_nlink > 0 &&
-      linkText(link, path) && !below(path, workerFolder) && outside(AT_FDCWD, path, Use::Change, own)) {
+      linkText(link, path) && !below(path, workerFolder) && redirectToOverlay(AT_FDCWD, path, Use::Change, own)) {
     long flags = syscall(SYS_fcntl, fd, F_GETFL);
     long closes = syscall(SYS_fcntl, fd, F_GETFD);
     int made = int(syscall(SYS_openat, AT_FDCWD, own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC));

@@ -176,7 +176,7 @@ uint8_t descriptors[kMaxDescriptors / 8];
 // A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
 static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
   char layered[PATH_MAX];
-  if (!isRestart() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
+  if (!isRestart() || worker->owns == 0 || !redirectToOverlay(AT_FDCWD, plain, Use::LookLink, layered)) return false;
   char link[PATH_MAX];
   long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
   if (n <= 0) return false;

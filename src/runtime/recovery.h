@@ -26,7 +26,7 @@ void becomeZygote();
 void joinRun();
 
 // --- what the run observes of the crash (observe.cpp) ---
-// It reads [p, p + size), of which some may be PM. Cheap where nothing is watched. True: something was not seen before.
+// It reads [p, p + size), of which some may be PM. Cheap where nothing is tracked. True: something was not seen before.
 bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
 // It reads or writes bytes of a pool through its descriptor.
 void observeFile(uint32_t file, uint64_t offset, uint64_t size);
@@ -40,14 +40,14 @@ void observeAllPaths();
 bool operationReached(uint64_t n, unsigned question, const void* frame);
 // A number for reads that belong together: one mem* call.
 uint32_t newGroup();
-// Whether all that is watched in these addresses of a region has been read or written.
+// Whether all that is tracked in these addresses of a region has been read or written.
 bool allSeen(const Region& region, uintptr_t begin, uintptr_t end);
 // The run made this file itself: nothing in it is the crash's, whatever its number was in other runs.
 void noteMadeFile(uint32_t file);
-// Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
-const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
-// Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is watched.
-const uint8_t* watchedMarks(uint32_t file);
+// Per line of the file: 0, or the number of the tracked line + 1. Null if nothing of it is tracked.
+const uint32_t* trackedSlots(uint32_t file, uint64_t& lines);
+// Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is tracked.
+const uint8_t* trackedMarks(uint32_t file);
 void mapPlan(const char* path);
 void mapSeen();
 // Before another process of the run is made: from here on they observe as one.

@@ -45,7 +45,7 @@ void setWindow(blackout_module* m) {
 void insertAt(int at, const Region& r) {
   memmove(&regions[at + 1], &regions[at], size_t(regionCount - at) * sizeof(Region));
   regions[at] = r;
-  if (observesCrash()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
+  if (observesCrash()) regions[at].tracked = trackedSlots(r.file, regions[at].trackedLines);
   ++regionCount;
 }
 

@@ -16,9 +16,9 @@ struct Region {
   uintptr_t end;
   uint32_t file;
   uint64_t offset;  // of `begin` in the file
-  // Recovery runs: which of the file's lines are watched; null: none.
-  const uint32_t* watched = nullptr;
-  uint64_t watchedLines = 0;
+  // Recovery runs: which of the file's lines are tracked; null: none.
+  const uint32_t* tracked = nullptr;
+  uint64_t trackedLines = 0;
   // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
   intptr_t alias = 0;
   int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for

@@ -31,16 +31,16 @@ void protect(uintptr_t begin, uintptr_t end, int protection) {
 
 namespace {
 
-// Calls body(begin, end) for every run of pages of the region that hold a watched line.
+// Calls body(begin, end) for every run of pages of the region that hold a tracked line.
 template <class Body>
-void forWatchedPages(const Region& r, Body body) {
+void forTrackedPages(const Region& r, Body body) {
   uint64_t lines = 0;
-  const uint32_t* slots = watchedSlots(r.file, lines);
+  const uint32_t* slots = trackedSlots(r.file, lines);
   if (slots == nullptr) return;
   size_t count = pageOf(r, r.end - 1) + 1;
   uint64_t first = (r.offset - (r.begin - roundDown(r.begin))) / BLACKOUT_LINE;
   constexpr uint64_t kLines = kPage / BLACKOUT_LINE;
-  const uint8_t* marks = watchedMarks(r.file);
+  const uint8_t* marks = trackedMarks(r.file);
   size_t begin = count;
   for (size_t page = 0; page <= count; ++page) {
     // Most of a large pool is never touched.
@@ -51,11 +51,11 @@ void forWatchedPages(const Region& r, Body body) {
       line += BLACKOUT_PLAN_STRETCH;
     }
     if (page > count || (begin == count && line >= lines)) break;
-    bool watched = false;
+    bool tracked = false;
     for (uint64_t l = first + page * kLines; page < count && l < first + (page + 1) * kLines && l < lines; ++l)
-      watched |= slots[l] != 0;
-    if (watched && begin == count) begin = page;
-    if (watched || begin == count) continue;
+      tracked |= slots[l] != 0;
+    if (tracked && begin == count) begin = page;
+    if (tracked || begin == count) continue;
     body(begin, page);
     begin = count;
   }
@@ -72,12 +72,12 @@ void takePageStates(Region& r) {
 }
 
 // Of a run of which only observations are wanted. Instrumented code goes to the second mapping by itself, so all is
-// protected at once; where plain code works on PM, only pages with a watched line are, until all of it is seen.
+// protected at once; where plain code works on PM, only pages with a tracked line are, until all of it is seen.
 void guardPages(Region& r) {
   takePageStates(r);
   if (!plainCode) return protect(roundDown(r.begin), roundUp(r.end), PROT_NONE);
   r.untouched = kPageOpen;
-  forWatchedPages(r, [&](size_t begin, size_t end) {
+  forTrackedPages(r, [&](size_t begin, size_t end) {
     for (size_t page = begin; page < end; ++page) setState(r, page, 0);
     protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
   });
@@ -97,7 +97,7 @@ void guard(Region& r) {
   if (observesCrash() && (!hasPrivatePools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
   if (observesCrash())
-    forWatchedPages(r, [&](size_t begin, size_t end) {
+    forTrackedPages(r, [&](size_t begin, size_t end) {
       protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
     });
 }

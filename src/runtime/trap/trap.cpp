@@ -142,7 +142,7 @@ void pagesAccessed(const Trap& t, blackout_site* site) {
   }
 }
 
-// A recovery run touches a page with watched lines.
+// A recovery run touches a page with tracked lines.
 void observeTrap(const Trap& t, blackout_site* site) {
   uint32_t group = t.iterations > 1 ? newGroup() : 0;
   for (int i = 0; i < t.access.count; ++i) {
@@ -165,8 +165,8 @@ void overwriteTrap(const Trap& t) {
 
 // --- signals ---
 
-// The runtime's own access, or one whose event somebody is about to append.
-bool silent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
+// Inside an event of our own: the runtime's own access, or one whose event somebody is about to append.
+bool insideOwnEvent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
 
 bool isFlush(blackout_site_kind kind) {
   return kind == BLACKOUT_SITE_Clflush || kind == BLACKOUT_SITE_Clflushopt || kind == BLACKOUT_SITE_Clwb;
@@ -186,7 +186,7 @@ Fault effectOnly(const Instruction& i, ucontext_t& context) {
 
 // A recovery run of which only the observations are wanted.
 Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
-  if (self.busy && silent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
+  if (insideOwnEvent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
   Scope scope;
   Region* r = pageRegion(address);
   if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
@@ -234,7 +234,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     context.uc_mcontext.gregs[REG_RIP] += lengthOf(i);
     return Fault::Handled;
   }
-  if (self.busy && silent(pc)) return effectOnly(i, context);
+  if (insideOwnEvent(pc)) return effectOnly(i, context);
   Stack stack;
   walkFrom(stack, frameOf(context));
   Trap t{i, context, accessOf(i, context), 1, {}};

@@ -1,7 +1,7 @@
 // The trap front end: programs and libraries that were not compiled by Blackout. Pages of PM are protected; the handler
 // of the fault finds out what the instruction does, has it done through a second mapping of the same memory, and
-// records it. A recording protects all of PM against writes. A recovery run protects the pages with a watched line
-// against everything, until all that is watched there has been seen; while a page is protected, its content is the
+// records it. A recording protects all of PM against writes. A recovery run protects the pages with a tracked line
+// against everything, until all that is tracked there has been seen; while a page is protected, its content is the
 // second mapping's.
 #pragma once
 

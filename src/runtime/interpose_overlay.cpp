@@ -44,7 +44,7 @@ namespace {
 struct Chosen {
   Chosen(int dirfd, const char* path, Use use) : fd(dirfd), path(path) {
     char pool[PATH_MAX];
-    if (redirect(dirfd, path, pool) || !outside(dirfd, path, use, own)) return;
+    if (redirect(dirfd, path, pool) || !redirectToOverlay(dirfd, path, use, own)) return;
     fd = AT_FDCWD;
     this->path = own;
   }
@@ -168,7 +168,7 @@ BLACKOUT_EXPORT sem_t* sem_open(const char* name, int flags, ...) noexcept {
   if (!sharedPath("sem.", name, path)) return SEM_FAILED;
   if (!redirectsFiles()) {
     char ignored[PATH_MAX];
-    if ((flags & O_CREAT) != 0) outside(AT_FDCWD, path, Use::Make, ignored);
+    if ((flags & O_CREAT) != 0) redirectToOverlay(AT_FDCWD, path, Use::Make, ignored);
     return BLACKOUT_REAL_VERSION(sem_open, "GLIBC_2.34")(name, flags, mode, value);
   }
   int fd = open(path, O_RDWR | O_CLOEXEC | (flags & (O_CREAT | O_EXCL)), mode);
@@ -194,15 +194,15 @@ BLACKOUT_EXPORT int sem_unlink(const char* name) noexcept {
 
 // What the kernel keeps by a number of the program's choice.
 BLACKOUT_EXPORT int shmget(key_t key, size_t size, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_shmget, key, size, flags));
 }
 BLACKOUT_EXPORT int semget(key_t key, int count, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_semget, key, count, flags));
 }
 BLACKOUT_EXPORT int msgget(key_t key, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_msgget, key, flags));
 }
 BLACKOUT_EXPORT mqd_t mq_open(const char* name, int flags, ...) noexcept {
@@ -211,6 +211,6 @@ BLACKOUT_EXPORT mqd_t mq_open(const char* name, int flags, ...) noexcept {
   mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
   auto* attributes = (flags & O_CREAT) != 0 ? va_arg(arguments, struct mq_attr*) : nullptr;
   va_end(arguments);
-  ownIpc();
+  makePrivateIpc();
   return BLACKOUT_REAL_VERSION(mq_open, "GLIBC_2.34")(name, flags, mode, attributes);
 }
