@@ -20,7 +20,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 

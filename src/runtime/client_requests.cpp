@@ -16,7 +16,6 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 

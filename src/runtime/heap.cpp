@@ -21,7 +21,7 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 

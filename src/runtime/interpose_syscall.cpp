@@ -18,7 +18,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/syscall_files.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 

@@ -23,7 +23,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 

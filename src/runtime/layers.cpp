@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "runtime/options.h"
-#include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 
@@ -166,6 +165,55 @@ void descend(Found& f, const char* name, size_t size) {
     f.live[layer] = e.kind == Kind::Folder && f.kind == Kind::Folder;
     covered = e.kind != Kind::Folder || (layer == kOwn && isOpaque(f.canonical));
   }
+}
+
+bool absolute(int dirfd, const char* path, char* joined, char* out) {
+  if (path[0] == '/') {
+    if (strlen(path) >= PATH_MAX) return false;
+    strcpy(joined, path);
+  } else {
+    size_t n;
+    if (dirfd == AT_FDCWD) {
+      long r = syscall(SYS_getcwd, joined, PATH_MAX);
+      if (r <= 0) return false;
+      n = strlen(joined);
+    } else {
+      char link[64];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
+      if (r <= 0) return false;
+      n = size_t(r);
+      // The descriptor of a private folder stands for the user's.
+      size_t s = strlen(options.shadow);
+      joined[n] = '\0';
+      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
+        memmove(joined, joined + s, n - s + 1);
+        n -= s;
+      }
+    }
+    if (n + 1 + strlen(path) >= PATH_MAX) return false;
+    joined[n] = '/';
+    strcpy(joined + n + 1, path);
+  }
+  char* to = out;
+  for (const char* p = joined; *p != '\0';) {
+    while (*p == '/') ++p;
+    const char* end = p;
+    while (*end != '\0' && *end != '/') ++end;
+    size_t n = size_t(end - p);
+    if (n == 2 && p[0] == '.' && p[1] == '.') {
+      while (to > out && *--to != '/') {
+      }
+    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
+      *to++ = '/';
+      memcpy(to, p, n);
+      to += n;
+    }
+    p = end;
+  }
+  if (to == out) *to++ = '/';
+  *to = '\0';
+  return true;
 }
 
 bool follow(int dirfd, const char* path, bool lastLink, Found& f) {

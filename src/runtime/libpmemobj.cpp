@@ -11,7 +11,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/sites.h"
 
 using namespace blackout::rt;
 

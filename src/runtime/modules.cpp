@@ -16,7 +16,6 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -71,17 +70,6 @@ int noteOfRun(dl_phdr_info* info, size_t, void*) {
 }
 
 }  // namespace
-
-const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
-  const char* name = info.dlpi_name;
-  if (name == nullptr || *name == '\0') {
-    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0';
-    return path;
-  }
-  bool file = strchr(name, '/') != nullptr;
-  return file && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr ? path : name;
-}
 
 void noteRunModules() { dl_iterate_phdr(noteOfRun, nullptr); }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/access.h"
+#include "runtime/layers.h"
 #include "runtime/options.h"
 #include "runtime/overlay.h"
 #include "runtime/real.h"
@@ -22,55 +23,6 @@
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool absolute(int dirfd, const char* path, char* joined, char* out) {
-  if (path[0] == '/') {
-    if (strlen(path) >= PATH_MAX) return false;
-    strcpy(joined, path);
-  } else {
-    size_t n;
-    if (dirfd == AT_FDCWD) {
-      long r = syscall(SYS_getcwd, joined, PATH_MAX);
-      if (r <= 0) return false;
-      n = strlen(joined);
-    } else {
-      char link[64];
-      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
-      if (r <= 0) return false;
-      n = size_t(r);
-      // The descriptor of a private folder stands for the user's.
-      size_t s = strlen(options.shadow);
-      joined[n] = '\0';
-      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
-        memmove(joined, joined + s, n - s + 1);
-        n -= s;
-      }
-    }
-    if (n + 1 + strlen(path) >= PATH_MAX) return false;
-    joined[n] = '/';
-    strcpy(joined + n + 1, path);
-  }
-  char* to = out;
-  for (const char* p = joined; *p != '\0';) {
-    while (*p == '/') ++p;
-    const char* end = p;
-    while (*end != '\0' && *end != '/') ++end;
-    size_t n = size_t(end - p);
-    if (n == 2 && p[0] == '.' && p[1] == '.') {
-      while (to > out && *--to != '/') {
-      }
-    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-      *to++ = '/';
-      memcpy(to, p, n);
-      to += n;
-    }
-    p = end;
-  }
-  if (to == out) *to++ = '/';
-  *to = '\0';
-  return true;
-}
 
 namespace {
 
@@ -190,7 +142,7 @@ static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
   if (!inRun() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain)) return false;
+  if (!layers::absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
@@ -232,7 +184,7 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
 
 void nameChanges(int dirfd, const char* path) {
   char copy[PATH_MAX], canonical[PATH_MAX], joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
+  if (!layers::absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
   if (isLink(resolved)) {
     if (redirect(dirfd, path, copy)) unfollowed("it removes or renames a symbolic link to a pool");
   } else if (redirect(dirfd, path, copy, canonical, Last::Keep) && strcmp(canonical, resolved) != 0 &&

@@ -16,14 +16,12 @@
 
 #include "events/address_map.h"
 #include "runtime/options.h"
-#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
 namespace blackout::rt {
 
 constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
-Role role = Role::Idle;
 blackout_trace_header* header = nullptr;
 uint32_t processNumber = 0;
 
@@ -153,6 +151,8 @@ void attach(Role as) {
   full = false;
   header = h;
   role = as;
+  // A restart's has been set.
+  if (toldOfStop == nullptr) toldOfStop = [](const char*) { problem(BLACKOUT_PROBLEM_STOPPED); };
 }
 
 void beginThread() {

@@ -1,12 +1,13 @@
 #include "runtime/regions.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "events/trace_format.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -94,6 +95,26 @@ bool overlapsRegion(uintptr_t begin, uintptr_t end) {
   bool found = false;
   forEachRegion(begin, end, [&](const Region&, uintptr_t, uintptr_t) { found = true; });
   return found;
+}
+
+void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
+  uintptr_t begin = from + uintptr_t(gone.alias);
+  uintptr_t end = to + uintptr_t(gone.alias);
+  // Pages that another mapping shows are its own now.
+  bool used = false;
+  for (int i = 0; i < regionCount; ++i) {
+    Region& r = regions[i];
+    if (r.alias == 0 || r.pages == nullptr) continue;
+    for (uintptr_t at = roundDown(r.begin); at < r.end; at += kPage) {
+      size_t page = pageOf(r, at < r.begin ? r.begin : at);
+      uintptr_t alias = at + uintptr_t(r.alias);
+      if ((stateOf(r, page) & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
+      setState(r, page, uint16_t(options.pagebudget - 1) | kPageWritten);
+      used = true;
+    }
+  }
+  // So are pages that a neighbour shares.
+  if (!used && roundUp(begin) < roundDown(end)) syscall(SYS_munmap, roundUp(begin), roundDown(end) - roundUp(begin));
 }
 
 void removeRegions(uintptr_t begin, uintptr_t end) {

@@ -41,4 +41,11 @@ inline bool observesOnly() { return isRestart() && !recordsEvents(); }
 inline bool redirectsFiles() { return isRestart(); }
 inline bool isClient() { return has(kTalks); }
 
+// Beside the role, whatever that is:
+// Whether PM is protected in this process: the option "trap".
+extern bool trapping;
+// Whether code that was not compiled by Blackout is expected to work on PM: the program itself, or a library that is
+// made for it. Stacks are walked by unwind tables then; frame pointers are faster and say as much of compiled code.
+extern bool plainCode;
+
 }  // namespace blackout::rt

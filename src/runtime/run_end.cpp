@@ -14,7 +14,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/sites.h"
 
 namespace blackout::rt {
 

@@ -23,7 +23,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 
@@ -56,6 +56,8 @@ void mapControl() {
   if (fd >= 0) syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
   worker = static_cast<blackout_worker*>(p);
+  // Our trouble, not the program's: it must not look like an exit of its own.
+  toldOfStop = [](const char* line) { endRun(BLACKOUT_ENDED_BROKEN, line, nullptr); };
   if (worker->magic != BLACKOUT_WORKER_MAGIC || worker->version != BLACKOUT_RECOVERY_VERSION)
     stop("the control block of a recovery is of another version of Blackout:", path, 3);
 }

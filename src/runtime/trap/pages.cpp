@@ -10,9 +10,10 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
+
+void (*followCallsOn)(uintptr_t begin, uintptr_t end) = nullptr;
 
 namespace {
 
@@ -246,7 +247,7 @@ void trapRegion(Region& r, int fd, bool shared) {
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
   guard(r);
-  followSystemCalls(begin, begin + size);
+  followCallsOn(begin, begin + size);
 }
 
 void trapAgain(Region& r) {
@@ -261,7 +262,7 @@ void trapAgain(Region& r) {
   r.alias = intptr_t(at) - intptr_t(begin);
   r.pages = nullptr;
   guard(r);
-  followSystemCalls(begin, begin + size);
+  followCallsOn(begin, begin + size);
 }
 
 void guardAgain(Region& r) {
@@ -270,26 +271,6 @@ void guardAgain(Region& r) {
 
 void unguard(uintptr_t begin, uintptr_t end, int protection) {
   if (trapping) protect(roundDown(begin), roundUp(end), protection);
-}
-
-void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
-  uintptr_t begin = from + uintptr_t(gone.alias);
-  uintptr_t end = to + uintptr_t(gone.alias);
-  // Pages that another mapping shows are its own now.
-  bool used = false;
-  for (int i = 0; i < regionCount; ++i) {
-    Region& r = regions[i];
-    if (r.alias == 0 || r.pages == nullptr) continue;
-    for (uintptr_t at = roundDown(r.begin); at < r.end; at += kPage) {
-      size_t page = pageOf(r, at < r.begin ? r.begin : at);
-      uintptr_t alias = at + uintptr_t(r.alias);
-      if ((stateOf(r, page) & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
-      setState(r, page, uint16_t(options.pagebudget - 1) | kPageWritten);
-      used = true;
-    }
-  }
-  // So are pages that a neighbour shares.
-  if (!used && roundUp(begin) < roundDown(end)) syscall(SYS_munmap, roundUp(begin), roundDown(end) - roundUp(begin));
 }
 
 namespace {
@@ -362,7 +343,7 @@ void followRecorded() {
   if (!trapping) return;
   const auto* m =
       reinterpret_cast<const blackout_plan_mapping*>(reinterpret_cast<const uint8_t*>(plan) + plan->mappings);
-  for (uint32_t i = 0; i < plan->mapping_count; ++i) followSystemCalls(m[i].address, roundUp(m[i].address + m[i].size));
+  for (uint32_t i = 0; i < plan->mapping_count; ++i) followCallsOn(m[i].address, roundUp(m[i].address + m[i].size));
 }
 
 void openAllPages() {

@@ -3,6 +3,8 @@
 // kernel read counts as observed and what it wrote is recorded. Only our own call is let through (by its address), so
 // the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
 
+#include "runtime/trap/syscalls.h"
+
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -21,7 +23,9 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
+#include "runtime/trap/signals.h"
+#include "runtime/trap/sites.h"
 #include "runtime/unfollowed.h"
 
 // The address behind the runtime's own system call instruction (interpose_syscall.cpp).

@@ -18,13 +18,13 @@
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patches.h"
+#include "runtime/trap/signals.h"
 #include "runtime/trap/single_step.h"
+#include "runtime/trap/sites.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool trapping = false;
-bool plainCode = false;
 
 namespace {
 
@@ -384,29 +384,17 @@ void onTrap(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-Frame frameOf(const ucontext_t& context) {
-  const auto& g = context.uc_mcontext.gregs;
-  return {placeInProgram(uintptr_t(g[REG_RIP])),
-          uintptr_t(g[REG_RSP]),
-          uintptr_t(g[REG_RBP]),
-          uintptr_t(g[REG_RBX]),
-          uintptr_t(g[REG_R12]),
-          uintptr_t(g[REG_R13]),
-          uintptr_t(g[REG_R14]),
-          uintptr_t(g[REG_R15]),
-          uintptr_t(g[REG_R10])};
-}
-
 void prepareTraps() {
   if (options.trap == 0) return;
   if (!prepareInstructions())
     stop("code that was not compiled by Blackout is followed with the decoder libZydis.so.4.0; install libzydis4.0",
          nullptr, 2);
   trapping = true;
+  followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
   // Constructors may meet a breakpoint.
   takeSignal(SIGTRAP, onTrap);
-  followLoader(onPatch);
+  followLoader(onPatch, {forgetModule, noteModules});
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
