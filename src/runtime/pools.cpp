@@ -122,6 +122,8 @@ bool firstName(const char* path, char* out) {
 
 constexpr int kMaxDescriptors = 65536;
 uint8_t descriptors[kMaxDescriptors / 8];
+constexpr int kMaxFlags = 1024;
+int flagsOf[kMaxFlags];  // by descriptor, see poolFlags()
 
 }  // namespace
 
@@ -263,6 +265,12 @@ void forgetDescriptor(int fd) {
 bool isPoolDescriptor(int fd) {
   return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxFlags) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxFlags ? flagsOf[fd] : 0; }
+bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
+bool readsImage(int fd) { return mapsImage() && isPoolDescriptor(fd); }
 void copyDescriptor(int from, int to) {
   if (isPoolDescriptor(from)) {
     notePoolDescriptor(to);
