@@ -1,6 +1,6 @@
-// mem* and str* of instrumented code. One that writes PM is recorded in pieces and made under the
-// lock, in the same order; everything else goes to libc. Strings are measured first and then copied. What libc reads on
-// the way of such a call is the runtime's own access: what the program reads by the call is said here.
+// mem* and str* of instrumented code. One that writes PM is recorded as the stores that libc, or the compiler, would
+// make and is made under the lock; everything else goes to libc. Strings are measured first and then copied. What libc
+// reads on the way of such a call is the runtime's own access: what the program reads by the call is said here.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/copy_shape.h"
 #include "runtime/heap.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
@@ -82,13 +83,13 @@ void copiedText(blackout_site* site, const char* p, size_t n, const void* frame)
   if (recovering()) readingText(site, p, n, frame);
 }
 
-// Writes d[0..n): `write(where)` makes and records the write if PM is touched, `plain()` makes it otherwise.
-template <class Write, class Plain>
-void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
-  if (n == 0 || !mayBePm(d, n)) return plain();
+// Writes d[0..n) by `make()`, after `record(where)` if PM is touched.
+template <class Record, class Make>
+void writing(blackout_site* site, void* d, size_t n, const void* frame, Record record, Make make) {
+  if (n == 0 || !mayBePm(d, n)) return make();
   if (recovering()) {
     overwrite(d, n);
-    if (!traced) return plain();
+    if (!traced) return make();
   }
   Stack stack;
   walkStack(stack, frame);
@@ -98,26 +99,49 @@ void writing(blackout_site* site, void* d, size_t n, const void* frame, Write wr
     problem(BLACKOUT_PROBLEM_SIGNAL);
     lost(1);
   } else if (overlapsRegion(a, a + n)) {
-    return write(whereOf(site, stack));
+    record(whereOf(site, stack));
   }
-  plain();
+  make();
 }
 
+// Sizes that the compiler knows and makes stores of itself, whatever the processor: the site has the size.
+constexpr size_t kInlinedCopy = 128;
+constexpr size_t kInlinedFill = 256;
+bool isInlined(const blackout_site* site, size_t n, size_t limit) { return site->size == n && n <= limit; }
+
+enum class Copied { Memory, Text };
+
 // d[0..n) = s[0..n), as memmove.
-void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame) {
+void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame, Copied what = Copied::Memory) {
   reading(site, s, n, frame);
-  writing(site, d, n, frame, [&](uint32_t where) { storeBytes(d, s, n, where); }, [&] { move(d, s, n); });
+  auto record = [&](uint32_t where) {
+    Pieces pieces(BLACKOUT_EV_Store, where);
+    auto store = [&](size_t offset, size_t size) {
+      pieces.add(static_cast<char*>(d) + offset, static_cast<const char*>(s) + offset, size);
+    };
+    auto from = reinterpret_cast<uintptr_t>(s);
+    if (what == Copied::Text)
+      storesOfText(from, n, store);
+    else if (isInlined(site, n, kInlinedCopy))
+      storesOfInlined(n, store);
+    else
+      storesOfCopy(reinterpret_cast<uintptr_t>(d), from, n, store);
+  };
+  writing(site, d, n, frame, record, [&] { move(d, s, n); });
 }
 
 void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
-  writing(
-      site, d, n, frame,
-      [&](uint32_t where) {
-        // The fill itself is what is recorded, read back from memory.
-        set(d, c, n);
-        recordStore(BLACKOUT_EV_Store, d, d, n, where);
-      },
-      [&] { set(d, c, n); });
+  auto record = [&](uint32_t where) {
+    Pieces pieces(BLACKOUT_EV_Store, where);
+    uint8_t bytes[kInlinedFill];
+    memset(bytes, c, n < sizeof bytes ? n : sizeof bytes);
+    auto store = [&](size_t offset, size_t size) { pieces.add(static_cast<char*>(d) + offset, bytes, size); };
+    if (isInlined(site, n, kInlinedFill))
+      storesOfInlined(n, store);
+    else
+      storesOfFill(reinterpret_cast<uintptr_t>(d), n, store);
+  };
+  writing(site, d, n, frame, record, [&] { set(d, c, n); });
 }
 
 int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
@@ -207,19 +231,19 @@ HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, siz
 
 HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(from) + 1, room);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
   size_t n = length(from);
   copiedText(s, from, n + 1, FRAME);
-  copy(s, d, from, n + 1, FRAME);
+  copy(s, d, from, n + 1, FRAME, Copied::Text);
   return d + n;
 }
 HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
@@ -247,14 +271,14 @@ HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d + length(d), from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(d) + length(from) + 1, room);
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d + length(d), from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
