@@ -144,6 +144,16 @@ void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
   writing(site, d, n, frame, record, [&] { set(d, c, n); });
 }
 
+// strncpy: the text, and zeros behind it. Returns the text's length.
+size_t copyBounded(blackout_site* site, char* d, const char* from, size_t n, const void* frame) {
+  size_t size = bounded(from, n);
+  size_t whole = size < n ? size + 1 : size;
+  copiedText(site, from, whole, frame);
+  copy(site, d, from, whole, frame, Copied::Text);
+  fill(site, d + whole, 0, n - whole, frame);
+  return size;
+}
+
 int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
   // libc ends the text first and writes byte by byte: where that is followed, it is recorded as it is.
   if (!mayBePm(d, 1) || trapping) return vsnprintf(d, n, f, arguments);
@@ -247,26 +257,16 @@ HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
   return d + n;
 }
 HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
+  copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_strncpy_chk(blackout_site* s, char* d, const char* from, size_t n, size_t room) {
   check(n, room);
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
+  copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_t n) {
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
-  return d + size;
+  return d + copyBounded(s, d, from, n, FRAME);
 }
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
   copiedText(s, d, length(d) + 1, FRAME);
@@ -285,9 +285,10 @@ HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_
   char* end = d + length(d);
   copiedText(s, d, length(d) + 1, FRAME);
   size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, end, from, size, FRAME);
-  fill(s, end + size, 0, 1, FRAME);
+  size_t whole = size < n ? size + 1 : size;
+  copiedText(s, from, whole, FRAME);
+  copy(s, end, from, whole, FRAME, Copied::Text);
+  if (whole == size) fill(s, end + size, 0, 1, FRAME);
   return d;
 }
 HOOK int __blackout_vsnprintf(blackout_site* s, char* d, size_t n, const char* f, va_list arguments) {
