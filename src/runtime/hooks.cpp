@@ -279,6 +279,44 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
   if (--self.depth == 0) Scope::leave();
 }
 
+BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* data, uint64_t mask, size_t element,
+                                          blackout_site* site) {
+  // What lies side by side is one run.
+  auto eachRun = [&](auto body) {
+    for (int next = 0; next < 64;) {
+      int first = next++;
+      if ((mask >> first & 1) == 0) continue;
+      while (next < 64 && (mask >> next & 1) != 0 &&
+             pointers[next] == static_cast<uint8_t*>(pointers[next - 1]) + element)
+        ++next;
+      body(pointers[first], static_cast<const uint8_t*>(data) + size_t(first) * element,
+           size_t(next - first) * element);
+    }
+  };
+  auto store = [](void* p, const uint8_t* bytes, size_t size) {
+    if (trapping && recording())
+      writeThrough(reinterpret_cast<uintptr_t>(p), bytes, size);
+    else
+      memcpy(p, bytes, size);
+  };
+  if (!recording()) return eachRun(store);
+  if (recovering()) eachRun([](void* p, const uint8_t*, size_t size) { overwrite(p, size); });
+  if (quiet()) {
+    Scope scope;
+    return eachRun(store);
+  }
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (__builtin_expect(scope.nested, 0)) {
+    nestedAccess();
+  } else {
+    Pieces pieces(site->kind == BLACKOUT_SITE_StoreNt ? BLACKOUT_EV_StoreNt : BLACKOUT_EV_Store, whereOf(site, stack));
+    eachRun([&](void* p, const uint8_t* bytes, size_t size) { pieces.add(p, bytes, size); });
+  }
+  eachRun(store);
+}
+
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
   // Without PM events since the last fence there is nothing that this one could order.
   if (!recording() || quiet() || !self.active) return;
