@@ -23,7 +23,7 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -70,7 +70,7 @@ size_t firstSpan() { return (kTable + heapSize / kSpan * 8 + kSpan - 1) / kSpan;
 // The first span that neither the recording nor a recovery before this one opened.
 size_t freeSpan() {
   size_t span = firstSpan();
-  if (!recovering()) return span;
+  if (!isRestart()) return span;
   size_t recorded = (options.heaptop + kSpan - 1) / kSpan;
   if (recorded > span) span = recorded;
   uint64_t opened = wordAt(top());
@@ -93,7 +93,7 @@ size_t classOf(size_t block) {
 }
 
 uint32_t hereOf(const char* function, const void* frame) {
-  if (quiet() || isVolatile) return 0;
+  if (!recordsEvents() || isVolatile) return 0;
   Stack stack;
   walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
@@ -102,20 +102,17 @@ uint32_t hereOf(const char* function, const void* frame) {
 // Such a word is durable at once. Inside a Scope.
 void settle(uintptr_t at, uint64_t value, uint32_t where) {
   auto* word = reinterpret_cast<void*>(at);
-  if (recovering()) overwrite(word, sizeof value);
-  if (quiet() || isVolatile) return writeThrough(at, &value, sizeof value);
+  if (observesCrash()) overwrite(word, sizeof value);
+  if (!recordsEvents() || isVolatile) return writeThrough(at, &value, sizeof value);
   storeBytes(word, &value, sizeof value, where);
   recordFlush(BLACKOUT_EV_Clflush, word, where);
 }
 uint64_t consult(uintptr_t at, const char* function, const void* frame) {
-  if (recovering()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
+  if (observesCrash()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
   return wordAt(at);
 }
 
-[[noreturn]] void broken(const char* text) {
-  if (recovering()) endRun(BLACKOUT_ENDED_BROKEN, text, nullptr);
-  stop(text, nullptr, 3);
-}
+[[noreturn]] void broken(const char* text) { stop(text, nullptr, 3); }
 [[noreturn]] void full() {
   broken("the persistent heap is full; it never gives memory out twice, so give it more (--heap MiB)");
 }
@@ -123,7 +120,7 @@ uint64_t consult(uintptr_t at, const char* function, const void* frame) {
 // Fresh memory of a recording has a content that nobody takes for an initialised one: a store of zero that is lost
 // shows. It is what the heap held before the recording, so no crash comes before it.
 void fillSpans(uintptr_t at, size_t size) {
-  if (options.heapfill == 0 || recovering() || isVolatile) return;
+  if (options.heapfill == 0 || isRestart() || isVolatile) return;
   const Region* r = findRegion(reinterpret_cast<void*>(at));
   if (r == nullptr) return;
   fillThrough(reinterpret_cast<void*>(at), int(options.heapfill), size);
@@ -140,7 +137,7 @@ enum class Fresh { Anything, Zeros };
 uintptr_t openSpans(size_t count, size_t size, size_t align, Fresh fresh, const char* function, const void* frame,
                     uint32_t where) {
   if (nextSpan == 0) {
-    if (recovering()) consult(top(), function, frame);
+    if (isRestart()) consult(top(), function, frame);
     nextSpan = freeSpan();
   }
   size_t span = nextSpan;
@@ -148,7 +145,7 @@ uintptr_t openSpans(size_t count, size_t size, size_t align, Fresh fresh, const 
   if (count > heapSize / kSpan || span + count > heapSize / kSpan) full();
   nextSpan = span + count;
   settle(tableOf(span), size, where);
-  if (recovering()) settle(top(), nextSpan, where);
+  if (isRestart()) settle(top(), nextSpan, where);
   if (fresh == Fresh::Anything) fillSpans(base + span * kSpan, count * kSpan);
   return base + span * kSpan;
 }
@@ -174,7 +171,7 @@ void* allocate(size_t size, size_t align, const char* function, const void* fram
     at = open.next;
     open.next += block;
   }
-  if (!quiet() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
+  if (recordsEvents() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
   return reinterpret_cast<void*>(at);
 }
 
@@ -199,7 +196,7 @@ void release(void* p, const char* function, const void* frame) {
   uintptr_t unit = (reinterpret_cast<uintptr_t>(p) - base) / 16;
   uint8_t bit = uint8_t(1 << (unit % 8));
   if ((__atomic_fetch_or(&freed[unit / 8], bit, __ATOMIC_RELAXED) & bit) != 0) wrong(function, "a second release");
-  if (quiet() || isVolatile) return;
+  if (!recordsEvents() || isVolatile) return;
   Scope scope;
   if (scope.nested) return;
   append(BLACKOUT_EV_Free, 0, hereOf(function, frame), reinterpret_cast<uint64_t>(p), 0);
@@ -291,7 +288,7 @@ void inChild() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     if (r.begin != base) continue;
-    if (recovering()) {
+    if (isRestart()) {
       // What a restart reads of the crash is observed, in its children too.
       r.alias = 0;
       r.pages = nullptr;
@@ -307,7 +304,7 @@ void inChild() {
 
 // One process has it: the first with code that allocates from it, whatever scripts it was started by.
 bool isFirst() {
-  if (recovering())
+  if (isRestart())
     return (__atomic_fetch_or(&worker->used, BLACKOUT_USED_HEAP, __ATOMIC_RELAXED) & BLACKOUT_USED_HEAP) == 0;
   char mark[PATH_MAX];
   if (snprintf(mark, sizeof mark, "%s/heap-taken", options.shadow) >= PATH_MAX) return false;
