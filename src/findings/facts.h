@@ -306,6 +306,19 @@ struct OtherBytesMatter {
   bool operator==(const OtherBytesMatter&) const = default;
 };
 
+// Of a stale pointer: it was stored as a process at other addresses would have stored it.
+struct OtherAddresses {
+  static constexpr std::string_view kName = "other-addresses";
+  PlaceNo store = 0;
+  bool operator==(const OtherAddresses&) const = default;
+};
+
+// The restart waits for a lock in PM that nobody holds any more.
+struct LockLeft {
+  static constexpr std::string_view kName = "lock-left";
+  bool operator==(const LockLeft&) const = default;
+};
+
 struct NeverDurable {
   static constexpr std::string_view kName = "never-durable";
   bool operator==(const NeverDurable&) const = default;
@@ -340,10 +353,10 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Fact =
-    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted, FineWithout,
-                 CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
-                 OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, NeverDurable,
-                 DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Fact = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted,
+                          FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer,
+                          TrustedTooSoon, NotRepeated, OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit,
+                          OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
+                          DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

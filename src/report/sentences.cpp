@@ -46,12 +46,14 @@ std::string plainName(std::string name) {
   return name;
 }
 
+// "List::pop (list.cpp:12)"
+std::string callText(const Frame& f) {
+  std::string name = f.function.empty() ? "an unknown function" : plainName(f.function);
+  return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
+}
 // "crashes with SIGSEGV in lookup (map.cpp:60)"
 std::string symptomIn(const std::string& symptom, const Frame& f) {
-  if (f.function.empty()) return symptom;
-  std::string name = plainName(f.function);
-  return f.file.empty() ? fmt::format("{} in {}", symptom, name)
-                        : fmt::format("{} in {} ({}:{})", symptom, name, baseName(f.file), f.line);
+  return f.function.empty() ? symptom : fmt::format("{} in {}", symptom, callText(f));
 }
 
 std::string symptomOf(const Finding& f) { return f.shownBy ? symptomOf(f, *f.shownBy) : std::string("fails"); }
@@ -63,12 +65,16 @@ std::string subject(const SeenStore& store) {
   return store.bytes.type.empty() ? fmt::format("what is stored at ({})", store.place)
                                   : fmt::format("{}, stored at ({}),", store.bytes.type, store.place);
 }
+// At the beginning of a sentence: names stay as they are.
+std::string subjectFirst(const SeenStore& store) {
+  return store.bytes.type.empty() ? capital(subject(store)) : subject(store);
+}
 
 std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   PlaceNo crash = f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : 0;
   return fmt::format(
       "{} may be lost or not when the power fails{}{}: the restarted program then {}.",
-      capital(c.first ? subject(*c.first) : std::string("what is stored")),
+      c.first ? subjectFirst(*c.first) : std::string("What is stored"),
       crash != 0 ? fmt::format(" at ({})", crash) : std::string(),
       c.read && c.read->place != 0 ? fmt::format(", and the restart reads it at ({})", c.read->place) : std::string(),
       symptom);
@@ -76,7 +82,7 @@ std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string
 
 std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   std::string fails = "the restarted program " + symptom;
-  std::string lost = c.first ? subject(*c.first) : std::string();
+  std::string lost = c.first ? subjectFirst(*c.first) : std::string();
   PlaceNo first = c.first ? c.first->place : 0;
   PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
   // "... while X survives" or "... though the operation has ended".
@@ -86,18 +92,17 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                             : std::string();
   switch (f.kind) {
     case FindingKind::MissingFlush:
-      return capital(fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails));
+      return fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails);
     case FindingKind::MissingFence:
-      return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
-                                 c.flush ? "flushed" : "a non-temporal store",
-                                 second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails));
+      return fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
+                         c.flush ? "flushed" : "a non-temporal store",
+                         second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails);
     case FindingKind::WrongOrder:
       if (c.firstIs == FirstStore::Late)
-        return capital(
-            fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.", lost,
-                        second, fails));
-      return capital(fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
-                                 second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails));
+        return fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
+                           lost, second, fails);
+      return fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
+                         second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails);
     case FindingKind::NotAtomic:
       if (c.eitherWay)
         return fmt::format(
@@ -118,9 +123,9 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
     case FindingKind::StalePointer:
-      return capital(fmt::format(
+      return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
-          fails));
+          fails);
     case FindingKind::RecoveryFails:
     case FindingKind::ProgramBug:
     case FindingKind::UncommittedRead:
@@ -354,7 +359,8 @@ struct Sentences {
   }
   std::string operator()(const ThreadWaits& e) const {
     std::string out = fmt::format("Thread {} waits for {}", e.thread, e.what);
-    for (std::size_t i = 0; i < e.stack.size(); ++i) out = symptomIn(i == 0 ? out : out + ", called", e.stack[i]);
+    for (std::size_t i = 0; i < e.stack.size(); ++i)
+      out += fmt::format("{} {}", i == 0 ? " in" : ", called from", callText(e.stack[i]));
     return out + ".";
   }
   std::string operator()(const ReadAfterCrash& e) const {
@@ -366,6 +372,16 @@ struct Sentences {
   }
   std::string operator()(const OtherBytesMatter&) const {
     return "With other bytes in that place the restart says something else.";
+  }
+  std::string operator()(const OtherAddresses& e) const {
+    return fmt::format(
+        "Restarts have program files and stacks where the recorded process had them, so for this one what is stored at "
+        "({}) was moved to where nothing is, as if that process had had other addresses; as it was, the restart ends "
+        "well by chance.",
+        e.store);
+  }
+  std::string operator()(const LockLeft&) const {
+    return "Whoever held that lock ended with the power: no process is left that could release it.";
   }
   std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
   std::string operator()(const DurableTooLate&) const {
@@ -402,6 +418,14 @@ std::string verdictOf(const Finding& finding) {
 }
 
 std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::visit(Sentences{finding}, fact); }
+
+std::string_view hintOf(const Finding& finding) {
+  auto lockLeft = [](const Fact& fact) { return std::holds_alternative<LockLeft>(fact); };
+  if (std::any_of(finding.evidence.begin(), finding.evidence.end(), lockLeft))
+    return "a lock in persistent memory must be initialised anew at every restart, before anybody takes it; or keep it "
+           "in volatile memory";
+  return rowOf(finding.kind).hint;
+}
 
 std::vector<std::string> evidenceOf(const Finding& finding) {
   std::vector<std::string> sentences;

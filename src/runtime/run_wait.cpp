@@ -24,7 +24,6 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -219,8 +218,7 @@ class Watch {
     auto tell = [&](const ThreadId& thread) {
       worker->frame_count = 0;
       HeldThread held(thread);
-      if (!held.held()) return;
-      held.tellPlace();
+      if (held.held()) held.tellPlace();
       told[count++] = thread;
     };
     size_t kept = look.blocked < RunLook::kMostWaiting ? look.blocked : RunLook::kMostWaiting;

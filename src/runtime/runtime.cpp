@@ -41,7 +41,8 @@ __attribute__((constructor(101))) static void begin() {
   readOptions();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
-  if (quiet()) {
+  if (options.trace == nullptr) {
+    if (!inRun()) return;
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
@@ -50,7 +51,7 @@ __attribute__((constructor(101))) static void begin() {
     if (options.heap != 0 && isPlainProgram()) beginHeap();
     return;
   }
-  if (!attach()) return;
+  attach(worker == nullptr ? Role::Recording : Role::TracedRestart);
   beginTraps();
   {
     Scope scope;

@@ -9,9 +9,9 @@
 // RUN: not %blackout check --detect=none --format json --pm %t.img -- %t %t.img both > %t.json 2>%t.err; not %blackout check --detect=none --pm %t.img -- %t %t.img both > %t.out 2>&1
 // RUN: FileCheck %s --check-prefix=BOTH < %t.out && grep -c '"thread-waits"' %t.json | grep -qx 3
 // BOTH: hangs: nobody is left to wake any of its threads, and one waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH:]])
-// BOTH: evidence:  Thread 1 waits for a thread{{.*}} in goWrong (waiting.cpp:{{[0-9]+}}), called in main (waiting.cpp:{{[0-9]+}}).
-// BOTH: evidence:  Thread 2 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called in first (waiting.cpp:{{[0-9]+}}).
-// BOTH: evidence:  Thread 3 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called in second (waiting.cpp:{{[0-9]+}}).
+// BOTH: evidence:  Thread 1 waits for a thread{{.*}} in goWrong (waiting.cpp:{{[0-9]+}}), called from main (waiting.cpp:{{[0-9]+}}).
+// BOTH: evidence:  Thread 2 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called from first (waiting.cpp:{{[0-9]+}}).
+// BOTH: evidence:  Thread 3 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called from second (waiting.cpp:{{[0-9]+}}).
 // RUN: for m in futex condition join signal pipe full pair child stopped poll select epoll event; do \
 // RUN:   %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1; code=$?; \
 // RUN:   { test $code = 1 && grep -q 'nobody is left to wake' %t.out && grep -q 'fails here: .*waiting.cpp' %t.out; } || { echo $m $code; cat %t.out; exit 1; }; done

@@ -249,7 +249,7 @@ TEST(Facts, ThreadWaits) {
   outer.function = "main";
   outer.line = 30;
   EXPECT_EQ(sentenceOf(ThreadWaits{2, "a lock or a condition", {inner, outer}}, f),
-            "Thread 2 waits for a lock or a condition in List::pop (list.cpp:12), called in main (list.cpp:30).");
+            "Thread 2 waits for a lock or a condition in List::pop (list.cpp:12), called from main (list.cpp:30).");
   EXPECT_EQ(sentenceOf(ThreadWaits{1, "a thread", {}}, f), "Thread 1 waits for a thread.");
 }
 
