@@ -132,8 +132,12 @@ int openObserved(int flags) {
 [[noreturn]] void endCrowded() {
   uint32_t alive = 0;
   for (const Process& p : observed->processes) alive += syscall(SYS_kill, p.number, 0) == 0 ? 1 : 0;
-  if (alive > kMaxProcesses / 2) endRun(BLACKOUT_ENDED_BOUND, "it has more than 128 processes", nullptr);
-  endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 256 processes", nullptr);
+  bool many = alive > kMaxProcesses / 2;
+  uint32_t how = many ? BLACKOUT_ENDED_BOUND : BLACKOUT_ENDED_BROKEN, nobody = 0;
+  // The first one says it: with it, others end.
+  if (!__atomic_compare_exchange_n(&worker->ended, &nobody, how, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    syscall(SYS_exit_group, 0);
+  endRun(how, many ? "it has more than 128 processes" : "a restart with more than 256 processes", nullptr);
 }
 
 Process& processOf(uint32_t number, uint32_t born) {
