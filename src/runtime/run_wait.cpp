@@ -180,6 +180,7 @@ class Watch {
     if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
     last_ = look;
     if (!ended && (endsAsKnown(look) || loopsForEver(look))) return true;
+    if (!ended) lookedAt_ = milliseconds();  // what the worker took to look is not the run's time
     if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
     // A server that failed has, though its client waits for it.
     if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
