@@ -6,8 +6,8 @@
 // MUTEX: fails here: {{.*}}waiting.cpp:[[# LOCK]]:{{[0-9]+}} in lockIt
 // MUTEX: SUMMARY: blackout: 1 shown
 // Of several threads that wait for each other all are told.
-// RUN: not %blackout check --detect=none --format json --pm %t.img -- %t %t.img both > %t.json 2>%t.err; not %blackout check --detect=none --pm %t.img -- %t %t.img both > %t.out 2>&1
-// RUN: FileCheck %s --check-prefix=BOTH < %t.out && grep -c '"thread-waits"' %t.json | grep -qx 3
+// RUN: not %blackout check --detect=none --json %t.json --pm %t.img -- %t %t.img both > %t.out 2>&1
+// RUN: FileCheck %s --check-prefix=BOTH < %t.out && grep -o thread-waits %t.json | wc -l | grep -qx 3
 // BOTH: hangs: nobody is left to wake any of its threads, and one waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH:]])
 // BOTH: evidence:  Thread 1 waits for a thread{{.*}} in goWrong (waiting.cpp:{{[0-9]+}}), called from main (waiting.cpp:{{[0-9]+}}).
 // BOTH: evidence:  Thread 2 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called from first (waiting.cpp:{{[0-9]+}}).
