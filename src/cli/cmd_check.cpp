@@ -118,9 +118,9 @@ Result<Plan> planOf(const Options& options) {
 // Times differ from run to run, and a file should not: only somebody who waits is told.
 void showEstimate(const CrashEstimate& e) {
   constexpr double kWorthSaying = 10;  // seconds
-  if (isatty(STDERR_FILENO) != 1 && e.seconds < kWorthSaying) return;
-  fmt::print(stderr, "{}; a restart takes {:.1f} ms; about {}\n", counted(e.points, "point"), e.secondsPerRun * 1000,
-             durationText(e.seconds));
+  if (isatty(STDERR_FILENO) != 1 && e.manySeconds < kWorthSaying) return;
+  fmt::print(stderr, "{}; a restart takes {:.1f} ms; {} to {}, if they are like most\n", counted(e.points, "point"),
+             e.secondsPerRun * 1000, durationText(e.fewSeconds), durationText(e.manySeconds));
 }
 
 // False: standard error can't be written.

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "explore/assumption.h"
 #include "explore/crash_space.h"
 #include "explore/strategy.h"
 #include "model/tracked_bytes.h"
@@ -43,10 +44,11 @@ struct ExploreOptions {
   const Strategy* strategy = nullptr;  // null: lazy
   bool tree = true;                    // false: each space is explored on its own
   unsigned crashesInARow = 1;
-  std::uint64_t seed = 1;       // of the samples that stand for what is not explored
-  std::uint64_t budget = 4096;  // recoveries at one space; past it only a part is explored
-  std::uint64_t maxRuns = 0;    // 0: no bound
-  double seconds = 0;           // 0: no bound
+  std::uint64_t seed = 1;        // of the samples that stand for what is not explored
+  std::uint64_t budget = 4096;   // recoveries at one space; past it only a part is explored
+  bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever combinations of it do
+  std::uint64_t maxRuns = 0;     // 0: no bound
+  double seconds = 0;            // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
   // More bytes are tracked (TrackedBytes::add); the runner must know before the next run. Needed for crashesInARow > 1.
@@ -54,17 +56,6 @@ struct ExploreOptions {
   std::string resume;  // a file that an earlier exploration saved, to go on from; empty: none
   // Says which exploration a saved file belongs to, beyond what is tracked: the command, the options.
   std::uint64_t identity = 0;
-};
-
-// A record that was read whole by one instruction, mem* call or blackout_checksum range, of which only a part of
-// the combinations was explored.
-struct ChecksumAssumption {
-  std::uint64_t site = 0;
-  bool annotated = false;      // by a mem* call or blackout_checksum; otherwise recognised by the instruction
-  std::uint32_t lines = 0;     // the most uncertain lines that one such record had
-  std::uint64_t spaces = 0;    // crashes at which something was left out
-  std::uint64_t branches = 0;  // what was left out there
-  auto operator<=>(const ChecksumAssumption&) const = default;
 };
 
 // A read across the failure (XFDetector, equation 1): a restart reads bytes that are one thing or another, because
@@ -110,9 +101,10 @@ struct ExplorationSummary {
   std::uint64_t statesTried = 0;
   double log10States = 0;
   // What was left out. The first does not make the result incomplete, the others do.
-  std::vector<ChecksumAssumption> assumptions;  // by site
+  std::vector<ChecksumAssumption> assumptions;  // by record
   std::vector<RacedRead> races;                 // by site, line and mask; says nothing about what is complete
   std::uint64_t overBudget = 0;                 // spaces explored in part because they have too many recoveries
+  std::optional<Explosion> explosion;           // the one of them with the most lines
   std::uint64_t cutLines = 0;                   // lines at points with more versions than the model enumerates
   std::uint64_t fileChangePoints =
       0;                       // crashes in a recovery that had made files which can't be given to a run: not explored

@@ -63,8 +63,9 @@ class RecoveryTree {
   std::uint8_t flags(NodeNo n) const { return sites_[nodes_[n].site].flags; }
   std::uint32_t group(NodeNo n) const { return nodes_[n].group; }
   Query query(NodeNo n) const;
-  bool sameQuestion(NodeNo a, NodeNo b) const {
-    return nodes_[a].subject == nodes_[b].subject && nodes_[a].shape == nodes_[b].shape;
+  // What is asked there, or that nothing is: equal numbers, equal questions.
+  std::uint64_t question(Target t) const {
+    return t.isLeaf() ? ~std::uint64_t{0} : std::uint64_t{nodes_[t.number()].subject} << 32 | nodes_[t.number()].shape;
   }
 
   // The node's edge for a reply; made, leading nowhere, if it isn't there.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,8 +27,9 @@ namespace blackout {
 
 namespace {
 
-// Restarts per point in structures like those of the corpus; only for the estimate.
-constexpr double kRunsPerPoint = 2;
+// Restarts per point in structures like those of the corpus, from few to many; only for the estimate.
+constexpr double kFewRunsPerPoint = 0.5;
+constexpr double kManyRunsPerPoint = 8;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
 
@@ -110,7 +112,8 @@ class Check {
                   ExitCode::Inconclusive);
     if (o_.estimate)
       o_.estimate({r_.baseline.count(), intact->seconds,
-                   r_.baseline.count() * kRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
+                   r_.baseline.count() * kFewRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers()),
+                   r_.baseline.count() * kManyRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
     auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
@@ -257,6 +260,7 @@ class Check {
     e.tree = o_.tree;
     e.crashesInARow = o_.crashesInARow;
     e.seed = o_.seed;
+    e.assumeChecksums = o_.assumeChecksums;
     e.maxRuns = o_.maxRuns;
     e.seconds = o_.seconds;
     e.interrupt = o_.interrupt;
@@ -403,15 +407,10 @@ class Check {
   }
 
   void assumptions(const ExplorationSummary& s) {
-    for (const ChecksumAssumption& a : s.assumptions) {
-      std::string place = a.site == 0 ? std::string() : placeAt(a.site);
-      out_.exploration.assumptions.push_back(fmt::format(
-          "The record that is read{} ({}, up to {} of which a crash may have lost) is trusted only if it is whole: all "
-          "of it, none, each line alone missing, each alone present and a sample were tried; {} more were not.",
-          place.empty() ? std::string() : " at " + place,
-          a.annotated ? "by one call or under blackout_checksum" : "by one instruction", counted(a.lines, "line"),
-          counted(a.branches, "combination")));
-    }
+    for (const ChecksumAssumption& a : s.assumptions)
+      out_.exploration.assumptions.push_back({a.record.site == 0 ? std::string() : placeAt(a.record.site),
+                                              a.record.reader == RecordReader::Declared, a.refuted, a.lines,
+                                              std::log10(a.states), a.tried, a.spaces});
   }
 
   // What the user chose to leave out.
@@ -442,9 +441,18 @@ class Check {
       }
       list.push_back(std::move(text));
     }
-    if (s.overBudget != 0)
-      list.push_back(fmt::format("At {} restarts differ in so many ways that only some of them were explored.",
-                                 counted(s.overBudget, "point")));
+    if (s.overBudget != 0) {
+      std::string text = fmt::format("At {} restarts differ in so many ways that only some of them were explored",
+                                     counted(s.overBudget, "point"));
+      if (const auto& most = s.explosion) {
+        std::string place = most->site == 0 ? std::string() : placeAt(most->site);
+        text +=
+            fmt::format(": at event {} {} that may be lost {} read{}, and {} were tried",
+                        explorer_->space(most->space).at, counted(most->lines, "line"), most->lines == 1 ? "is" : "are",
+                        place.empty() ? std::string() : " at " + place, counted(most->tried, "state"));
+      }
+      list.push_back(text + ".");
+    }
     if (s.cutLines != 0)
       list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
     if (s.fileChangePoints != 0)

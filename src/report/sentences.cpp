@@ -427,4 +427,18 @@ std::string crashText(const ShownBy& shown) {
   return text;
 }
 
+std::string assumptionOf(const AssumedRecord& record) {
+  return fmt::format("the record{} is checksummed", record.place.empty() ? std::string() : " at " + record.place);
+}
+
+std::string sentenceOf(const AssumedRecord& record) {
+  std::string tried =
+      fmt::format("{} of {} combinations were tried", grouped(record.tried), countOfLog10(record.log10States));
+  std::string why = record.declared  ? "the program says so (blackout_checksum)"
+                    : record.refuted ? "--assume checksums says so, though they did not all lead to the same"
+                                     : "these all went on alike, except the whole record and nothing of it";
+  return fmt::format("{}: it has up to {} that a crash may have lost, at {}; {}, and {}.", assumptionOf(record),
+                     counted(record.lines, "line"), counted(record.points, "point"), tried, why);
+}
+
 }  // namespace blackout

@@ -58,7 +58,8 @@ std::string Explored::everything() const {
                   static_cast<int>(m.stop), m.levels, m.completeSpaces, m.spaces, m.completePoints, m.points, m.runs,
                   m.runsPerSpaceAlone, m.mostAtOneSpace, m.outcomes, m.overBudget);
   for (const ChecksumAssumption& a : m.assumptions)
-    out += fmt::format("assumed {} {} {} {} {}\n", a.site, a.annotated, a.lines, a.spaces, a.branches);
+    out += fmt::format("assumed {} {} {} {} {} {}\n", a.record.site, static_cast<int>(a.record.reader), a.lines,
+                       a.spaces, a.states, a.tried);
   for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) {
     const SpaceInfo& info = explorer->space(s);
     out += fmt::format("space {} level {} pointNo {} at {} parent {} through {} {}\n", s, info.level, info.pointNo,
