@@ -31,7 +31,7 @@ struct Options {
   std::vector<std::string> suppressions;
   bool printSuppressions = false;
   std::vector<std::string> trust;
-  std::string failOn;  // empty: shown if crashes are explored, else suspected
+  std::string failOn;  // empty: proved if crashes are explored, else suspected
   CrashWords crash;
   std::string model = "x86";
   std::vector<std::string> detect;
@@ -84,9 +84,9 @@ Result<Plan> planOf(const Options& options) {
     check.crash = std::move(*crash);
     check.crash->program.options.set(options.record.trap);
   }
-  auto failOn = severityNamed(!options.failOn.empty() ? options.failOn : check.crash ? "shown" : "suspected");
+  auto failOn = failOnNamed(!options.failOn.empty() ? options.failOn : check.crash ? "proved" : "suspected");
   if (!failOn)
-    return fail(fmt::format("--fail-on={}: no such severity; it is shown, suspected or perf", options.failOn));
+    return fail(fmt::format("--fail-on={}: no such severity; it is shown, proved, suspected or perf", options.failOn));
   plan.failOn = *failOn;
   auto model = modelNamed(options.model);
   if (!model) return tl::unexpected(model.error());
@@ -241,8 +241,8 @@ const Register registered({
           ->allow_extra_args(false);
       app.add_option(
              "--fail-on", o->failOn,
-             "exit with 1 for findings that are shown, suspected or perf, or worse; by default shown if crashes "
-             "are explored, else suspected")
+             "exit with 1 for findings that are shown, proved (shown, or suspected with a restart that says what it "
+             "should not), suspected or perf, or worse; by default proved if crashes are explored, else suspected")
           ->type_name("SEVERITY");
       declareCrashOptions(app, o->crash);
       app.add_option("--model", o->model, modelHelp())->type_name("MODEL");

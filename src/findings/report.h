@@ -125,10 +125,15 @@ Report& operator+=(Report& into, const Report& more);
 // Number of findings of each severity, indexed by it.
 std::array<std::uint64_t, 3> countBySeverity(const Report& report);
 
-// What --fail-on asks for: findings of this severity and worse make the command fail.
-using FailOn = Severity;
-
-// docs/design.md, "What it must be like": findings first, then inconclusive, then clean.
+// What --fail-on asks for: which findings make the command fail.
+enum class FailOn : std::uint8_t {
+  Shown,
+  Proved,  // shown, or suspected with a restart that behaves as it should not
+  Suspected,
+  Performance,
+};
+std::string_view nameOf(FailOn failOn);
+std::optional<FailOn> failOnNamed(std::string_view name);
 ExitCode exitCodeOf(const Report& report, FailOn failOn);
 
 }  // namespace blackout

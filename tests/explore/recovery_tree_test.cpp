@@ -107,7 +107,7 @@ TEST(RecoveryTree, PathsLeadFromTheRootToALeaf) {
   EXPECT_EQ(end, Target::leaf(1));
   EXPECT_FALSE(tree.target(tree.edge(last, std::uint64_t{0})).known());
   // Questions that differ in what is asked of an operation are different nodes.
-  EXPECT_FALSE(tree.sameQuestion(last, tree.target(tree.edge(last, std::uint64_t{1})).number()));
+  EXPECT_NE(tree.question(Target::node(last)), tree.question(tree.target(tree.edge(last, std::uint64_t{1}))));
   EXPECT_EQ(tree.path(RecoveryTree::kRoot).size(), 0U);
 }
 
