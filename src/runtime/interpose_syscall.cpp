@@ -18,7 +18,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/syscall_files.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 
@@ -64,7 +64,7 @@ __attribute__((noinline)) long blackout::rt::callForProgram(long number, long a,
 // A filter of the program's own stands beside ours, but it may forbid what the runtime itself calls.
 static void filtersItself() {
   static bool said = false;
-  if (!recording() || recovering() || said) return;
+  if (!isRecording() || said) return;
   said = true;
   say("the program installs a seccomp filter of its own; if that forbids mmap, mprotect, fallocate or rt_sigreturn, it "
       "ends "
@@ -84,7 +84,7 @@ BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
   if (number == SYS_seccomp) filtersItself();
-  if (long r; recording() && callOnFile(number, {a, b, c, d, e, f}, r)) return r;
+  if (long r; inRun() && callOnFile(number, {a, b, c, d, e, f}, r)) return r;
   if (number == SYS_rt_sigprocmask && trapping && d == long(sizeof(uint64_t))) {
     int error = changeBlocked(int(a), reinterpret_cast<const uint64_t*>(b), reinterpret_cast<uint64_t*>(c));
     if (error != 0) errno = error;
@@ -94,7 +94,7 @@ BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, lo
   auto call = [&] {
     return trapping ? BLACKOUT_REAL(syscall)(number, a, b, c, d, e, f) : __wrap_syscall(number, a, b, c, d, e, f);
   };
-  if (__builtin_expect(!recovering(), 1)) return call();
+  if (__builtin_expect(!isRestart(), 1)) return call();
   switch (number) {
     case SYS_getpid:
       return getpid();

@@ -107,15 +107,18 @@ void keepLocksOverExec() {
     if (ours != 0) syscall(SYS_fcntl, ours - 1, F_SETFD, 0);
 }
 
-void inheritLocks(uint32_t file, int fd) {
-  // The one that keepLocksOverExec() left open: a program's own of such a number does as well.
-  bool both = (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDWR;
-  if (fd >= kFirstOfOurs && both && kept[file] == 0) kept[file] = fd + 1;
-  if (describe(fd) && strstr(described, ": POSIX ") != nullptr) lockedOnce = true;
+void inheritLocks() {
+  for (int fd = -1; (fd = nextPoolDescriptor(fd + 1)) >= 0;) {
+    // The one that keepLocksOverExec() left open: a program's own of such a number does as well.
+    bool both = (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+    int& ours = kept[fileOfDescriptor(fd)];
+    if (fd >= kFirstOfOurs && both && ours == 0) ours = fd + 1;
+    if (describe(fd) && strstr(described, ": POSIX ") != nullptr) lockedOnce = true;
+  }
 }
 
 bool lockPool(int fd, int command, struct flock* lock, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsPool(fd) || hasPrivatePools()) return false;
   bool sets = command != F_GETLK && command != F_OFD_GETLK;
   bool ofDescription = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
   short type = lock->l_type;
@@ -125,7 +128,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
     return true;
   }
   if (ofDescription) {
-    if (sets && type == F_WRLCK) ownPools();
+    if (sets && type == F_WRLCK) makePrivatePools();
     return false;
   }
   struct flock asked = *lock;
@@ -152,7 +155,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
 }
 
 bool lockPoolPart(int fd, int command, off_t size, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsPool(fd) || hasPrivatePools()) return false;
   struct flock lock{};
   lock.l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK;
   lock.l_whence = SEEK_CUR;

@@ -16,7 +16,6 @@
 #include "runtime/access.h"
 #include "runtime/layers.h"
 #include "runtime/options.h"
-#include "runtime/pool_locks.h"
 #include "runtime/processes.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -24,55 +23,6 @@
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool absolute(int dirfd, const char* path, char* joined, char* out) {
-  if (path[0] == '/') {
-    if (strlen(path) >= PATH_MAX) return false;
-    strcpy(joined, path);
-  } else {
-    size_t n;
-    if (dirfd == AT_FDCWD) {
-      long r = syscall(SYS_getcwd, joined, PATH_MAX);
-      if (r <= 0) return false;
-      n = strlen(joined);
-    } else {
-      char link[64];
-      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
-      if (r <= 0) return false;
-      n = size_t(r);
-      // The descriptor of a private folder stands for the user's.
-      size_t s = strlen(options.shadow);
-      joined[n] = '\0';
-      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
-        memmove(joined, joined + s, n - s + 1);
-        n -= s;
-      }
-    }
-    if (n + 1 + strlen(path) >= PATH_MAX) return false;
-    joined[n] = '/';
-    strcpy(joined + n + 1, path);
-  }
-  char* to = out;
-  for (const char* p = joined; *p != '\0';) {
-    while (*p == '/') ++p;
-    const char* end = p;
-    while (*end != '\0' && *end != '/') ++end;
-    size_t n = size_t(end - p);
-    if (n == 2 && p[0] == '.' && p[1] == '.') {
-      while (to > out && *--to != '/') {
-      }
-    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-      *to++ = '/';
-      memcpy(to, p, n);
-      to += n;
-    }
-    p = end;
-  }
-  if (to == out) *to++ = '/';
-  *to = '\0';
-  return true;
-}
 
 namespace {
 
@@ -178,16 +128,16 @@ uint8_t descriptors[kMaxDescriptors / 8];
 // them, if it is another one.
 static bool throughOwnLinks(int dirfd, const char* path, const char* plain, Last last, char (&target)[PATH_MAX]) {
   layers::Found f;
-  if (!recovering() || worker->owns == 0 || !layers::follow(dirfd, path, last == Last::Follow, f) || f.kernels)
+  if (!isRestart() || worker->owns == 0 || !layers::follow(dirfd, path, last == Last::Follow, f) || f.kernels)
     return false;
   strcpy(target, f.canonical);
   return strcmp(target, plain) != 0;
 }
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
-  if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
+  if (!inRun() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain)) return false;
+  if (!layers::absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
@@ -222,7 +172,7 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
 
 void nameChanges(int dirfd, const char* path) {
   char copy[PATH_MAX], canonical[PATH_MAX], joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
+  if (!layers::absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
   if (isLink(resolved)) {
     if (redirect(dirfd, path, copy)) unfollowed("it removes or renames a symbolic link to a pool");
   } else if (redirect(dirfd, path, copy, canonical, Last::Keep) && strcmp(canonical, resolved) != 0 &&
@@ -271,7 +221,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
     return 0;
   }
   header->next_file = n + 1;
-  if (recovering()) ownFile(n);
+  if (isRestart()) noteMadeFile(n);
   blackout_trace_file& f = header->files[n];
   f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
@@ -300,7 +250,7 @@ void forgetDescriptor(int fd) {
     __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
 }
 bool isPoolDescriptor(int fd) {
-  return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
+  return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
 int nextPoolDescriptor(int fd) {
   for (; fd < kMaxDescriptors; ++fd) {
@@ -322,10 +272,7 @@ void copyDescriptor(int from, int to) {
 
 void findInheritedDescriptors() {
   forEachNumberIn("/proc/self/fd", [](int fd) {
-    uint32_t file = fileOfDescriptor(fd);
-    if (file == 0) return;
-    notePoolDescriptor(fd);
-    inheritLocks(file, fd);
+    if (fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
   });
 }
 

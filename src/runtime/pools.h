@@ -10,9 +10,6 @@
 
 namespace blackout::rt {
 
-// Absolute: `joined` as it is written, `out` without ".", ".." and "//"; no link is followed here. PATH_MAX bytes each.
-bool absolute(int dirfd, const char* path, char* joined, char* out);
-
 // If `path` (relative to `dirfd`) names a pool file, a folder of pool files or something below one,
 // writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path. Pools are known by
 // what they are, not by how they are called: links are followed, and a hard link of a pool that was there before the

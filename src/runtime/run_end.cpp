@@ -14,7 +14,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/sites.h"
 
 namespace blackout::rt {
 
@@ -77,7 +77,7 @@ void keepPlace(const ucontext_t& u, uintptr_t pc) {
   worker->frames[0] = pc;
   worker->frame_count = 1;
   if (keepUnwound(frameOf(u))) return;
-  if (traced && !inInstrumented(uintptr_t(u.uc_mcontext.gregs[REG_RIP])))
+  if (recordsEvents() && !inInstrumented(uintptr_t(u.uc_mcontext.gregs[REG_RIP])))
     keepScanned(low);
   else
     keepChain(uintptr_t(u.uc_mcontext.gregs[REG_RBP]), low);
@@ -185,7 +185,7 @@ using namespace blackout::rt;
 
 // Where the program gave up.
 BLACKOUT_EXPORT __attribute__((noreturn)) void exit(int status) {
-  if (recovering() && status != 0) noteEnd(BLACKOUT_END_EXIT, status & 0xff, BLACKOUT_FRAME());
+  if (isRestart() && status != 0) noteEnd(BLACKOUT_END_EXIT, status & 0xff, BLACKOUT_FRAME());
   BLACKOUT_REAL(exit)(status);
   __builtin_unreachable();
 }

@@ -10,6 +10,7 @@
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -41,20 +42,25 @@ __attribute__((constructor(101))) static void begin() {
   readOptions();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
-  if (quiet()) {
+  if (options.trace == nullptr) {
+    if (!inRun()) return;
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
+      inheritLocks();
       noteRunModules();
     }
     if (options.heap != 0 && isPlainProgram()) beginHeap();
     return;
   }
-  if (!attach()) return;
+  attach(worker == nullptr ? Role::Recording : Role::TracedRestart);
   beginTraps();
   {
     Scope scope;
-    if (processNumber > 1) findInheritedDescriptors();
+    if (processNumber > 1) {
+      findInheritedDescriptors();
+      inheritLocks();
+    }
   }
   if (options.heap != 0 && isPlainProgram()) beginHeap();
   noteModules();

@@ -23,12 +23,11 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 
 const char* workerFolder = nullptr;
-bool traced = false;
 bool firstOfRun = true;
 
 namespace {
@@ -57,6 +56,8 @@ void mapControl() {
   if (fd >= 0) syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
   worker = static_cast<blackout_worker*>(p);
+  // Our trouble, not the program's: it must not look like an exit of its own.
+  toldOfStop = [](const char* line) { endRun(BLACKOUT_ENDED_BROKEN, line, nullptr); };
   if (worker->magic != BLACKOUT_WORKER_MAGIC || worker->version != BLACKOUT_RECOVERY_VERSION)
     stop("the control block of a recovery is of another version of Blackout:", path, 3);
 }
@@ -161,8 +162,7 @@ void beginRun(int socket) {
     moveTo(in, 0);
   }
   boundFiles();
-  traced = worker->traced != 0;
-  options.trace = traced ? tracePath : nullptr;
+  options.trace = worker->traced != 0 ? tracePath : nullptr;
   self.tid = uint32_t(syscall(SYS_gettid));
 }
 
@@ -184,6 +184,7 @@ void beWorker(int socket) {
   char table[4200];
   snprintf(table, sizeof table, "%s/table", workerFolder);
   attachTable(table);
+  role = Role::Restart;
   beginThread();
   watchSignals();
   setEnvironment(forChildren, "");
@@ -264,7 +265,7 @@ void joinRun() {
   struct stat st;
   bool isClient = options.client != 0;
   bool owns = !isClient && syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
-  if (owns || isClient) joinOwnPools();
+  if (owns || isClient) joinPrivatePools();
   if (isClient) {
     worker->owns = 1;  // there are files of the run's own, or may be soon
     worker->step_limit = UINT64_MAX;
@@ -273,9 +274,11 @@ void joinRun() {
   if (!owns) snprintf(table, sizeof table, "%s/table", workerFolder);
   snprintf(shadowPath, sizeof shadowPath, owns ? "%s/run/pools" : "%s/pools", workerFolder);
   options.shadow = shadowPath;
-  traced = worker->traced != 0 && owns;
-  options.trace = traced ? tracePath : nullptr;
-  if (!traced) attachTable(table);
+  options.trace = worker->traced != 0 && owns ? tracePath : nullptr;
+  if (options.trace == nullptr) {
+    attachTable(table);
+    role = isClient ? Role::Client : Role::Restart;
+  }
   beginThread();
   watchSignals();
 }

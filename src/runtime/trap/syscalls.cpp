@@ -3,6 +3,8 @@
 // kernel read counts as observed and what it wrote is recorded. Only our own call is let through (by its address), so
 // the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
 
+#include "runtime/trap/syscalls.h"
+
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -21,7 +23,9 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
+#include "runtime/trap/signals.h"
+#include "runtime/trap/sites.h"
 #include "runtime/unfollowed.h"
 
 // The address behind the runtime's own system call instruction (interpose_syscall.cpp).
@@ -204,7 +208,7 @@ void onCall(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   auto& g = u.uc_mcontext.gregs;
   constexpr int kBySeccomp = 1;  // SYS_SECCOMP
-  if (info->si_code != kBySeccomp || !recording()) return deliver(signal, info, context);
+  if (info->si_code != kBySeccomp || !inRun()) return deliver(signal, info, context);
   int saved = errno;
   long number = info->si_syscall;
   long a[kArguments] = {long(g[REG_RDI]), long(g[REG_RSI]), long(g[REG_RDX]),
@@ -238,8 +242,8 @@ void onCall(int signal, siginfo_t* info, void* context) {
     blackout_site site{};
     site.id = trappedId(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library);
     self.trapped = &stack;
-    if (recovering() && h.what.use != Use::Writes)
-      observe(reinterpret_cast<void*>(h.address), h.size, traced ? nullptr : &site, nullptr, newGroup());
+    if (observesCrash() && h.what.use != Use::Writes)
+      observe(reinterpret_cast<void*>(h.address), h.size, recordsEvents() ? nullptr : &site, nullptr, newGroup());
     self.trapped = nullptr;
     Scope scope;
     if (alikeBytes(h.address, h.size) != h.size || h.what.use == Use::Unknown) {
@@ -270,16 +274,16 @@ void onCall(int signal, siginfo_t* info, void* context) {
     if (!h.used) continue;
     Scope scope;
     uint32_t where = 0;
-    if (!quiet() && !scope.nested)
+    if (recordsEvents() && !scope.nested)
       where = whereOf(trappedSite(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library, 0), stack);
     auto wrote = [&](size_t from, size_t n) {
       auto* to = reinterpret_cast<void*>(h.address + from);
-      if (recovering()) overwrite(to, n);
+      if (observesCrash()) overwrite(to, n);
       if (h.aside != nullptr && h.place == reinterpret_cast<uintptr_t>(h.aside))
         writeThrough(h.address + from, static_cast<uint8_t*>(h.aside) + from, n);
       else
         notePageWrites(h.address + from, n);
-      if (quiet() || scope.nested) return;
+      if (!recordsEvents() || scope.nested) return;
       // The bytes are where the kernel put them.
       const auto* bytes = reinterpret_cast<const uint8_t*>(h.place) + from;
       recordStore(BLACKOUT_EV_Store, to, bytes, n, where);

@@ -1,0 +1,9 @@
+#include "runtime/role.h"
+
+namespace blackout::rt {
+
+Role role = Role::Idle;
+bool trapping = false;
+bool plainCode = false;
+
+}  // namespace blackout::rt
