@@ -6,7 +6,6 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
-#include "runtime/client_requests.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -304,10 +303,6 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
                                                       : BLACKOUT_EV_Lfence;
   append(kind, 0, whereOf(site, stack), 0, 0);
   if (kind != BLACKOUT_EV_Lfence) self.active = false;
-}
-
-uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
-  return clientRequest(unanswered, args, site, BLACKOUT_FRAME());
 }
 
 static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {

@@ -121,6 +121,7 @@ bool firstName(const char* path, char* out) {
 }
 
 uint8_t descriptors[kMaxDescriptors / 8];
+int flagsOf[kMaxDescriptors];  // by descriptor, see poolFlags()
 
 }  // namespace
 
@@ -261,6 +262,12 @@ int nextPoolDescriptor(int fd) {
   }
   return -1;
 }
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
+bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
+bool readsImage(int fd) { return mapsImage() && isPoolDescriptor(fd); }
 void copyDescriptor(int from, int to) {
   if (isPoolDescriptor(from)) {
     notePoolDescriptor(to);

@@ -41,6 +41,13 @@ void copyDescriptor(int from, int to);
 bool isPoolDescriptor(int fd);
 // The first from `fd` on; -1: none.
 int nextPoolDescriptor(int fd);
+// Whether a restart has this descriptor of a pool.
+bool readsPool(int fd);
+// The same, of the image: really open for reading only.
+bool readsImage(int fd);
+// What the program asked for when it opened that.
+void notePoolFlags(int fd, int flags);
+int poolFlags(int fd);
 // Descriptors inherited over exec.
 void findInheritedDescriptors();
 

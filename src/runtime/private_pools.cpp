@@ -26,9 +26,7 @@ namespace blackout::rt {
 
 namespace {
 
-bool owned = false;
 char ownShadow[PATH_MAX];
-int flagsOf[kMaxDescriptors];
 int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are made
 
 // Private mappings that the program has unmapped: what it stored is still there.
@@ -174,20 +172,11 @@ bool putAside(uintptr_t begin, uintptr_t end) {
   return true;
 }
 
-bool hasPrivatePools() { return owned; }
-void joinPrivatePools() { owned = true; }
-
-void notePoolFlags(int fd, int flags) {
-  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
-}
-bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
-int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
-
 void makePrivatePools() {
   if (!mapsImage()) return;
   int saved = errno;
   Scope scope;
-  owned = true;
+  privatePools = true;
   worker->owns = 1;
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s/run", workerFolder);
