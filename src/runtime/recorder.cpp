@@ -16,6 +16,7 @@
 
 #include "events/address_map.h"
 #include "runtime/options.h"
+#include "runtime/trap/loaded.h"
 #include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
@@ -362,6 +363,10 @@ void walkStack(Stack& stack, const void* hookFrame) {
 }
 
 void walkCallers(Stack& stack, const void* frame) {
+  if (__builtin_expect(self.trapped != nullptr && frame != nullptr, 0)) {
+    stack = *self.trapped;
+    return;
+  }
   auto at = reinterpret_cast<uintptr_t>(frame);
   stack.count = 0;
   if (options.stack != 0 && at >= self.stackLow && at < self.stackTop) {
@@ -375,6 +380,23 @@ void walkCallers(Stack& stack, const void* frame) {
 
 void walkFrom(Stack& stack, const Frame& from) {
   stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack));
+  setHash(stack);
+}
+
+void dropRuntime(Stack& stack) {
+  int own = 0;
+  while (own < stack.count && inRuntime(stack.frames[own])) ++own;
+  stack.count -= own;
+  memmove(stack.frames, stack.frames + own, size_t(stack.count) * sizeof *stack.frames);
+  setHash(stack);
+}
+
+void walkFromCall(Stack& stack, const Frame& from) {
+  stack.count = 0;
+  if (options.stack != 0) {
+    stack.frames[0] = from.pc;
+    stack.count = 1 + unwind(from, self.stackLow, self.stackTop, stack.frames + 1, int(options.stack) - 1);
+  }
   setHash(stack);
 }
 

@@ -12,7 +12,9 @@
 #include "runtime/modules.h"
 #include "runtime/real.h"
 #include "runtime/trap/eh_frame.h"
+#include "runtime/trap/functions.h"
 #include "runtime/trap/instruction.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -64,6 +66,22 @@ bool isRuntimeName(const char* name) {
   for (const char* n : kNames)
     if (begins(name, n)) return true;
   return false;
+}
+
+bool isLibcName(const char* name) { return begins(name, "libc.so") || begins(name, "libc-"); }
+
+// System calls that its code makes by itself. Not those of a sanitizer: its own threads make them where no signal can
+// be handled.
+void followCalls(const dl_phdr_info& info, bool libc) {
+  FunctionRange sanitizer = sanitizerCode(info);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || (p.p_flags & PF_R) == 0) continue;
+    uintptr_t begin = info.dlpi_addr + p.p_vaddr;
+    uintptr_t end = begin + p.p_filesz;
+    bool has = sanitizer.begin < sanitizer.end && sanitizer.begin >= begin && sanitizer.end <= end;
+    followInstructions({begin, has ? sanitizer.begin : end, has ? sanitizer.end : end, end}, libc);
+  }
 }
 
 // A text among the names that the file's dynamic symbols and needed libraries have.
@@ -118,6 +136,8 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
+  bool libc = isLibcName(baseName(path));
+  if (!l.runtime || libc) followCalls(*info, libc);
   if (!l.runtime && !isCompiled(*info)) {
     l.patches = patchModule({e.begin, e.end, info}, *static_cast<PatchAction*>(argument));
     l.searched = true;
@@ -217,6 +237,10 @@ void followLoader(PatchAction action) {
   patchAction = action;
   takeAll(action);
   breakLoader();
+  // libc's syscall(), for whoever looks it up past ours: what it is asked for is the program's.
+  constexpr uintptr_t kLength = 40;
+  auto general = reinterpret_cast<uintptr_t>(BLACKOUT_REAL(syscall));
+  if (general != 0) followInstructions({general, general + kLength, 0, 0}, false);
 }
 
 bool loaderTrapped(ucontext_t& context, PatchAction action) {

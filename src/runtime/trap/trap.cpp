@@ -404,8 +404,9 @@ void prepareTraps() {
          nullptr, 2);
   trapping = true;
   plainCode = options.trap == 1 || worksPlainly();
-  // Constructors may meet a breakpoint.
+  // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
+  takeSystemCalls();
   followLoader(onPatch);
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
@@ -414,7 +415,6 @@ void beginTraps() {
   if (!trapping) return;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
-  takeSystemCalls();
   sayKept();
   if (recovering()) worker->instrumented = 1;
 }

@@ -25,6 +25,9 @@ void beginTraps();
 // --- interpose_signals.cpp: signals that traps need, as the program sees them ---
 // Takes the signal over; what was there is the program's.
 void takeSignal(int signal, void (*handler)(int, siginfo_t*, void*));
+// Which are taken over.
+bool isTaken(int signal);
+uint64_t takenSignals();
 // What the program blocks, by a set as the kernel has it; an errno, or 0.
 int changeBlocked(int how, const uint64_t* set, uint64_t* old);
 // It is the program's own: its handler runs, or what the kernel would do happens.
@@ -33,9 +36,12 @@ void deliver(int signal, siginfo_t* info, void* context);
 // these signals. A jump within a handler can't be told apart; it unblocks them too early, which does no harm.
 void leaveHandlers(bool restoresMask);
 
-// --- syscalls.cpp: system calls that are handed PM ---
+// --- syscalls.cpp: system calls that are handed PM, or made without libc ---
 // The kernel hands over calls with an argument in this stretch, for good and in all forks.
 void followSystemCalls(uintptr_t begin, uintptr_t end);
+// The same of calls by instructions in these two stretches of code, if the runtime has a function for them. Of libc's
+// own only those that no function of libc's is for that ours stands before.
+void followInstructions(const uintptr_t (&stretches)[4], bool libc);
 // What is handed over comes to us.
 void takeSystemCalls();
 
