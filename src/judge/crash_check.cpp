@@ -142,8 +142,7 @@ class Check {
     bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
     StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
     BadReads bad(explorer, r_.baseline, *variables, reads);
-    JudgedExploration judged{{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_, patience_},
-                             r_.runs,
+    JudgedExploration judged{{explorer, r_.baseline, r_.runs, traces, judge, expected, reads, bad, stacks_, patience_},
                              suspicion,
                              causeOptions(whole),
                              o_.detect,
@@ -298,9 +297,13 @@ class Check {
           std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
       if (!placeless) continue;
       f.shownBy->states += next.shownBy->states;
-      OtherSymptom other{next.shownBy->symptom, {}};
-      if (PlaceNo at = next.shownBy->failsAt; at != 0) other.at = next.places[at - 1].stack.front();
-      f.evidence.push_back(std::move(other));
+      auto symptomOf = [](const Finding& shown) {
+        PlaceNo at = shown.shownBy->failsAt;
+        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.places[at - 1].stack.front()};
+      };
+      OtherSymptom other = symptomOf(next);
+      if (other != symptomOf(f) && std::find(f.evidence.begin(), f.evidence.end(), Fact(other)) == f.evidence.end())
+        f.evidence.push_back(std::move(other));
       return true;
     }
     return false;
@@ -319,7 +322,7 @@ class Check {
   Result<void> add(ShownFinding shown) {
     noteUnrepeated(shown.finding);
     if (joined(shown.finding)) return {};
-    auto trace = crashTrace(shown.state, shown.indexes);
+    auto trace = crashTrace(shown.state, shown.indexes, shown.replaced);
     if (!trace) return tl::unexpected(trace.error());
     ReplayFile replay;
     replay.command = o_.program.command;

@@ -16,10 +16,10 @@ struct ChosenPath {
     char canonical[PATH_MAX];
     Last last = use == Use::LookLink || use == Use::MakeName || use == Use::MakeFolder ? Last::Keep : Last::Follow;
     pool = redirect(dirfd, path, copy, canonical, last);
-    if (!pool && !outside(dirfd, path, use, copy)) return;
-    if (pool && recovering()) observePath(canonical);
-    if (pool && recovering() && use >= Use::Change) {
-      ownPools();
+    if (!pool && !redirectToOverlay(dirfd, path, use, copy)) return;
+    if (pool && isRestart()) observePath(canonical);
+    if (pool && isRestart() && use >= Use::Change) {
+      makePrivatePools();
       redirect(dirfd, path, copy, canonical, last);
     }
     fd = AT_FDCWD;

@@ -21,7 +21,7 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -68,7 +68,7 @@ size_t firstSpan() { return (kTable + heapSize / kSpan * 8 + kSpan - 1) / kSpan;
 // The first span that neither the recording nor a recovery before this one opened.
 size_t freeSpan() {
   size_t span = firstSpan();
-  if (!recovering()) return span;
+  if (!isRestart()) return span;
   size_t recorded = (options.heaptop + kSpan - 1) / kSpan;
   if (recorded > span) span = recorded;
   uint64_t opened = wordAt(top());
@@ -91,7 +91,7 @@ size_t classOf(size_t block) {
 }
 
 uint32_t hereOf(const char* function, const void* frame) {
-  if (quiet() || isVolatile) return 0;
+  if (!recordsEvents() || isVolatile) return 0;
   Stack stack;
   walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
@@ -100,20 +100,17 @@ uint32_t hereOf(const char* function, const void* frame) {
 // Such a word is durable at once. Inside a Scope.
 void settle(uintptr_t at, uint64_t value, uint32_t where) {
   auto* word = reinterpret_cast<void*>(at);
-  if (recovering()) overwrite(word, sizeof value);
-  if (quiet() || isVolatile) return writeThrough(at, &value, sizeof value);
+  if (observesCrash()) overwrite(word, sizeof value);
+  if (!recordsEvents() || isVolatile) return writeThrough(at, &value, sizeof value);
   storeBytes(word, &value, sizeof value, where);
   recordFlush(BLACKOUT_EV_Clflush, word, where);
 }
 uint64_t consult(uintptr_t at, const char* function, const void* frame) {
-  if (recovering()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
+  if (observesCrash()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
   return wordAt(at);
 }
 
-[[noreturn]] void broken(const char* text) {
-  if (recovering()) endRun(BLACKOUT_ENDED_BROKEN, text, nullptr);
-  stop(text, nullptr, 3);
-}
+[[noreturn]] void broken(const char* text) { stop(text, nullptr, 3); }
 [[noreturn]] void full() {
   broken("the persistent heap is full; it never gives memory out twice, so give it more (--heap MiB)");
 }
@@ -121,7 +118,7 @@ uint64_t consult(uintptr_t at, const char* function, const void* frame) {
 // Opens `count` spans, the first at a multiple of `align`, for blocks of `size`.
 uintptr_t openSpans(size_t count, size_t size, size_t align, const char* function, const void* frame, uint32_t where) {
   if (nextSpan == 0) {
-    if (recovering()) consult(top(), function, frame);
+    if (isRestart()) consult(top(), function, frame);
     nextSpan = freeSpan();
   }
   size_t span = nextSpan;
@@ -129,7 +126,7 @@ uintptr_t openSpans(size_t count, size_t size, size_t align, const char* functio
   if (count > heapSize / kSpan || span + count > heapSize / kSpan) full();
   nextSpan = span + count;
   settle(tableOf(span), size, where);
-  if (recovering()) settle(top(), nextSpan, where);
+  if (isRestart()) settle(top(), nextSpan, where);
   return base + span * kSpan;
 }
 
@@ -154,7 +151,7 @@ void* allocate(size_t size, size_t align, const char* function, const void* fram
     at = open.next;
     open.next += block;
   }
-  if (!quiet() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
+  if (recordsEvents() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
   return reinterpret_cast<void*>(at);
 }
 
@@ -179,7 +176,7 @@ void release(void* p, const char* function, const void* frame) {
   uintptr_t unit = (reinterpret_cast<uintptr_t>(p) - base) / 16;
   uint8_t bit = uint8_t(1 << (unit % 8));
   if ((__atomic_fetch_or(&freed[unit / 8], bit, __ATOMIC_RELAXED) & bit) != 0) wrong(function, "a second release");
-  if (quiet() || isVolatile) return;
+  if (!recordsEvents() || isVolatile) return;
   Scope scope;
   if (scope.nested) return;
   append(BLACKOUT_EV_Free, 0, hereOf(function, frame), reinterpret_cast<uint64_t>(p), 0);
@@ -253,7 +250,7 @@ void inChild() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     if (r.begin != base) continue;
-    if (recovering()) {
+    if (isRestart()) {
       // What a restart reads of the crash is observed, in its children too.
       r.alias = 0;
       r.pages = nullptr;
@@ -269,7 +266,7 @@ void inChild() {
 
 // One process has it: the first with code that allocates from it, whatever scripts it was started by.
 bool isFirst() {
-  if (recovering())
+  if (isRestart())
     return (__atomic_fetch_or(&worker->used, BLACKOUT_USED_HEAP, __ATOMIC_RELAXED) & BLACKOUT_USED_HEAP) == 0;
   char mark[PATH_MAX];
   if (snprintf(mark, sizeof mark, "%s/heap-taken", options.shadow) >= PATH_MAX) return false;

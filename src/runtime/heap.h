@@ -19,7 +19,7 @@
 
 namespace blackout::rt {
 
-// Code that allocates from it was loaded, and recording() is true.
+// Code that allocates from it was loaded, and inRun() is true.
 void beginHeap();
 
 // A copy of a text and its zero in the persistent heap, if that is where the caller allocates; else null.

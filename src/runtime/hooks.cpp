@@ -6,12 +6,11 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
-#include "runtime/client_requests.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 
@@ -119,7 +118,7 @@ void recordFlush(uint8_t kind, const void* p, uint32_t where) {
 
 void storeBytes(void* to, const void* bytes, size_t size, uint32_t where) {
   // What a recovery run has the kernel write there is its own.
-  if (recovering()) overwrite(to, size);
+  if (observesCrash()) overwrite(to, size);
   recordStore(BLACKOUT_EV_Store, to, bytes, size, where);
   if (trapping)
     writeThrough(reinterpret_cast<uintptr_t>(to), bytes, size);
@@ -131,13 +130,13 @@ namespace {
 
 template <class T>
 inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
-  if (!recording()) {
-    *static_cast<volatile T*>(p) = v;
-    return;
-  }
-  if (recovering()) {
+  if (!isRecording()) {
+    if (!inRun()) {
+      *static_cast<volatile T*>(p) = v;
+      return;
+    }
     bool fresh = overwrite(p, sizeof v);
-    if (!traced) {
+    if (!recordsEvents()) {
       Scope scope;
       *reinterpret_cast<volatile T*>(placeOf(reinterpret_cast<uintptr_t>(p), sizeof v, true, fresh)) = v;
       return;
@@ -164,9 +163,9 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
-  if (!recording()) return *static_cast<const volatile T*>(p);
+  if (!inRun()) return *static_cast<const volatile T*>(p);
   auto place = reinterpret_cast<uintptr_t>(p);
-  if (recovering()) {
+  if (observesCrash()) {
     bool fresh = observe(p, sizeof(T), site, frame);
     Scope scope;
     return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, fresh));
@@ -217,10 +216,10 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
 }
 
 BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) {
-  if (!recording()) return p;
+  if (!inRun()) return p;
   bool writes = site->kind != BLACKOUT_SITE_Load;
   bool fresh = false;
-  if (recovering() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
+  if (observesCrash() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
     fresh = observe(p, size, site, BLACKOUT_FRAME());
   if (self.busy && (self.depth == 0 || self.appending))
     return p;  // a signal handler inside an event: leave() counts it
@@ -230,13 +229,13 @@ BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) 
 }
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
-  if (!recording()) return;
-  if (recovering() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
+  if (!inRun()) return;
+  if (observesCrash() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
   if (self.depth == 0 || self.appending) {
-    if (!quiet()) nestedAccess();
+    if (recordsEvents()) nestedAccess();
     return;
   }
-  if (quiet()) {
+  if (!recordsEvents()) {
     if (--self.depth == 0) Scope::leave();
     return;
   }
@@ -275,7 +274,7 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
 
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
   // Without PM events since the last fence there is nothing that this one could order.
-  if (!recording() || quiet() || !self.active) return;
+  if (!recordsEvents() || !self.active) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -285,7 +284,7 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -294,7 +293,7 @@ BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -306,12 +305,8 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
   if (kind != BLACKOUT_EV_Lfence) self.active = false;
 }
 
-uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
-  return clientRequest(unanswered, args, site, BLACKOUT_FRAME());
-}
-
 static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, frame);
   Scope scope;

@@ -19,7 +19,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 #include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
@@ -51,19 +51,19 @@ bool canHoldAll(uint32_t file, uint64_t offset, size_t size) {
 
 // What the program opened it for.
 int accessMode(int fd) {
-  if (recovering() && !ownsPools()) return poolFlags(fd) & O_ACCMODE;
+  if (mapsImage()) return poolFlags(fd) & O_ACCMODE;
   long flags = syscall(SYS_fcntl, fd, F_GETFL);
   return flags < 0 ? O_RDONLY : int(flags & O_ACCMODE);
 }
 
 void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
-  if (recovering() && fixed && isAside(reinterpret_cast<uintptr_t>(at), reinterpret_cast<uintptr_t>(at) + pages(size)))
-    ownPools();
+  if (fixed && isAside(reinterpret_cast<uintptr_t>(at), reinterpret_cast<uintptr_t>(at) + pages(size)))
+    makePrivatePools();
   bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
   bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && accessMode(fd) != O_RDONLY;
   // What a recovery run reads matters, whatever way it maps it.
-  if (recovering()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
+  if (isRestart()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
   auto begin = reinterpret_cast<uintptr_t>(at);
   if (!pool) {
     void* r = plainMap(at, size, prot, flags, fd, offset);
@@ -87,7 +87,7 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
     errno = EOPNOTSUPP;
     return MAP_FAILED;
   }
-  if (recovering() &&
+  if (isRestart() &&
       (accessMode(fd) == O_WRONLY || (shared && (prot & PROT_WRITE) != 0 && accessMode(fd) == O_RDONLY))) {
     errno = EACCES;
     return MAP_FAILED;
@@ -100,20 +100,20 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   void* r = MAP_FAILED;
   // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
   // same memory.
-  if (recovering() && traced && plainCode) ownPools();
-  if (recovering() && isAside(file)) ownPools();
-  bool readOnly = recovering() && shared && accessMode(fd) == O_RDONLY;
-  if (recovering() && !ownsPools()) {
+  if (recordsEvents() && plainCode) makePrivatePools();
+  if (isAside(file)) makePrivatePools();
+  bool readOnly = isRestart() && shared && accessMode(fd) == O_RDONLY;
+  if (mapsImage()) {
     bool second = mapsFile(file, uint64_t(offset), size);
     if (shared ? second && !canHoldAll(file, uint64_t(offset), pages(size)) : second || (prot & PROT_WRITE) != 0)
-      ownPools();
+      makePrivatePools();
     else
       flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
   }
-  if (recovering() && (flags & MAP_TYPE) == MAP_PRIVATE) flags |= MAP_NORESERVE;
+  if (isRestart() && (flags & MAP_TYPE) == MAP_PRIVATE) flags |= MAP_NORESERVE;
   // What the program may only read is protected and opened again all the same.
-  if (readOnly && ownsPools() && (fd = keptDescriptor(file, fd)) < 0) return MAP_FAILED;
-  if (recovering() && at == nullptr) {
+  if (readOnly && hasPrivatePools() && (fd = keptDescriptor(file, fd)) < 0) return MAP_FAILED;
+  if (isRestart() && at == nullptr) {
     if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
       r = plainMap(reinterpret_cast<void*>(recorded), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
   }
@@ -133,7 +133,7 @@ void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   begin = reinterpret_cast<uintptr_t>(r);
   Region region{begin, begin + pages(size), file, uint64_t(offset)};
   region.protection = prot;
-  region.copied = recovering() && !shared;
+  region.copied = isRestart() && !shared;
   region.readOnly = readOnly;
   removeRegions(region.begin, region.end);
   if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
@@ -169,7 +169,7 @@ int syncFile(int fd, int (*real)(int)) {
 }  // namespace
 
 BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
-  if (!recording()) return plainMap(at, size, prot, flags, fd, offset);
+  if (!inRun()) return plainMap(at, size, prot, flags, fd, offset);
   void* r = map(at, size, prot, flags, fd, offset);
   if (r == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd)) {
     // Without Blackout there may be room: what the program does now says nothing of it.
@@ -187,8 +187,8 @@ BLACKOUT_EXPORT int munmap(void* at, size_t size) {
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   bool valid = begin % kPage == 0 && size != 0;
-  if (valid && !scope.nested && recovering() && putAside(begin, begin + pages(size))) return 0;
-  if (valid && recovering() && isAside(begin, begin + pages(size))) ownPools();
+  if (valid && !scope.nested && isRestart() && putAside(begin, begin + pages(size))) return 0;
+  if (valid && isAside(begin, begin + pages(size))) makePrivatePools();
   long r = syscall(SYS_munmap, at, size);
   if (r == 0 && !scope.nested) removeRegions(begin, begin + pages(size));
   return int(r);
@@ -202,9 +202,8 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   auto plain = [&](int f, void* target) {
     return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
   };
-  if (recovering() && to != nullptr &&
-      isAside(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(to) + pages(newSize)))
-    ownPools();
+  if (to != nullptr && isAside(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(to) + pages(newSize)))
+    makePrivatePools();
   if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) {
     void* r = plain(flags, to);
     // Ordinary memory now lies where PM was.
@@ -216,7 +215,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
     return r;
   }
   // Private pages can't be mapped a second time once they are moved.
-  if (recovering() && trapping) ownPools();
+  if (trapping) makePrivatePools();
   Scope scope;
   const Region* known = scope.nested ? nullptr : findRegion(from);
   if (known == nullptr) return plain(flags, to);
@@ -252,12 +251,12 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
     if (r == 0 && (protection & PROT_EXEC) != 0) noteExecutable(at, size, (protection & PROT_WRITE) != 0);
     return r;
   };
-  if ((!trapping && !recovering()) || !mayBePm(at, size)) return plain();
+  if ((!trapping && !isRestart()) || !mayBePm(at, size)) return plain();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   uintptr_t end = begin + pages(size);
   if (scope.nested || !overlapsRegion(begin, end)) return plain();
-  if (recovering() && (protection & PROT_WRITE) != 0) {
+  if (isRestart() && (protection & PROT_WRITE) != 0) {
     bool refused = false, copied = false;
     forEachRegion(begin, end, [&](const Region& r, uintptr_t, uintptr_t) {
       refused |= r.readOnly;
@@ -267,14 +266,14 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
       errno = EACCES;
       return -1;
     }
-    if (copied) ownPools();
+    if (copied) makePrivatePools();
   }
   if (!trapping) return plain();
   if (begin % kPage != 0 || (protection & ~(PROT_READ | PROT_WRITE | PROT_EXEC)) != 0) {
     errno = EINVAL;
     return -1;
   }
-  if (recovering() && !traced) {
+  if (!recordsEvents()) {
     // Only pages that are not ours to open change.
     forEachRegion(begin, end, [&](const Region& r, uintptr_t from, uintptr_t to) {
       for (uintptr_t p = from; p < to; p += kPage)
@@ -282,8 +281,8 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
     });
   } else if ((protection & PROT_READ) == 0) {
     syscall(SYS_mprotect, at, size, PROT_NONE);
-  } else if (recovering()) {
-    ownPools();  // its pages are all one kind then
+  } else if (isRestart()) {
+    makePrivatePools();  // its pages are all one kind then
   } else if (options.loads == 0) {
     syscall(SYS_mprotect, at, size, protection & ~PROT_WRITE);
   }
@@ -316,12 +315,12 @@ BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, BLACKOUT_REAL(fsync)); }
 BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, BLACKOUT_REAL(fdatasync)); }
 
 BLACKOUT_EXPORT int madvise(void* at, size_t size, int advice) {
-  if (recovering() && !ownsPools() && mayBePm(at, size)) {
+  if (mapsImage() && mayBePm(at, size)) {
     auto begin = reinterpret_cast<uintptr_t>(at);
     bool touches = overlapsRegion(begin, begin + pages(size));
     // On a shared mapping these lose nothing; on our private one they would.
     if (touches && (advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_PAGEOUT)) return 0;
-    if (touches && advice == MADV_REMOVE) ownPools();
+    if (touches && advice == MADV_REMOVE) makePrivatePools();
   }
   long r = syscall(SYS_madvise, at, size, advice);
   if (r != 0 || advice != MADV_REMOVE || !mayBePm(at, size)) return int(r);

@@ -32,13 +32,13 @@ namespace {
 
 int removeFile(int dirfd, const char* path, int flags) {
   char copy[PATH_MAX];
-  if (recording()) nameChanges(dirfd, path);
+  if (inRun()) nameChanges(dirfd, path);
   if (!redirect(dirfd, path, copy, nullptr, Last::Keep)) {
     int result;
-    return removeOutside(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
+    return removeInOverlay(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
   }
-  if (recovering()) {
-    ownPools();
+  if (isRestart()) {
+    makePrivatePools();
     redirect(dirfd, path, copy, nullptr, Last::Keep);
   }
   Scope scope;
@@ -52,7 +52,7 @@ int removeFile(int dirfd, const char* path, int flags) {
 
 int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
   char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
-  if (recording()) {
+  if (inRun()) {
     nameChanges(fromDir, from);
     nameChanges(toDir, to);
   }
@@ -60,19 +60,19 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   bool toPool = redirect(toDir, to, toCopy, canonical, Last::Keep);
   if (!fromPool && !toPool) {
     int result;
-    if (renameOutside(fromDir, from, toDir, to, flags, result)) return result;
+    if (renameInOverlay(fromDir, from, toDir, to, flags, result)) return result;
     return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
   }
-  if (!fromPool && outside(fromDir, from, Use::Read, fromCopy)) {
+  if (!fromPool && redirectToOverlay(fromDir, from, Use::Read, fromCopy)) {
     fromDir = AT_FDCWD;
     from = fromCopy;
   }
-  if (!toPool && outside(toDir, to, Use::Replace, toCopy)) {
+  if (!toPool && redirectToOverlay(toDir, to, Use::Replace, toCopy)) {
     toDir = AT_FDCWD;
     to = toCopy;
   }
-  if (recovering()) {
-    ownPools();
+  if (isRestart()) {
+    makePrivatePools();
     if (fromPool) redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
     if (toPool) redirect(toDir, to, toCopy, canonical, Last::Keep);
   }
@@ -127,8 +127,7 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
 }
 
 static int steady(long r, struct stat* st) {
-  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
-    st->st_ino = steadyInode(st->st_dev, st->st_ino);
+  if (r == 0 && isRestart() && !mayBePm(st, sizeof *st)) st->st_ino = steadyInode(st->st_dev, st->st_ino);
   return int(r);
 }
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
@@ -158,7 +157,7 @@ BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { retur
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
   ChosenPath l(dirfd, path, lookedAt(flags));
   long r = callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st));
-  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
+  if (r == 0 && isRestart() && !mayBePm(st, sizeof *st))
     st->stx_ino = steadyInode(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
   return int(r);
 }
@@ -224,14 +223,14 @@ BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char*
 BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 BLACKOUT_EXPORT DIR* opendir(const char* path) {
   ChosenPath l(AT_FDCWD, path, Use::Read);
-  if (recovering() && l.pool) observeAllPaths();
+  if (isRestart() && l.pool) observeAllPaths();
   return BLACKOUT_REAL(opendir)(l.path);
 }
 BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     bool found;
-    if (!resolveOutside(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
+    if (!resolveInOverlay(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
     if (!found) return nullptr;
   } else if (access(path, F_OK) != 0)
     return nullptr;

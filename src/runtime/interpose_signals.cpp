@@ -12,7 +12,7 @@
 
 #include "runtime/real.h"
 #include "runtime/recorder.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 

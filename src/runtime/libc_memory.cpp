@@ -17,7 +17,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -26,7 +26,7 @@ namespace {
 // Calls libc on memory that may be protected.
 template <class Call>
 auto own(Call call) {
-  if (!trapping || !recording()) return call();
+  if (!trapping || !inRun()) return call();
   Scope scope;
   return call();
 }
@@ -47,13 +47,13 @@ void set(void* d, int c, size_t n) {
   fillThrough(d, c, n);
 }
 
-bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || recovering()) && mayBePm(p, n); }
+bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || observesCrash()) && mayBePm(p, n); }
 
 // Reads [p, p + n): recorded if loads are.
 void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (n == 0 || !wantsLoad(p, n)) return;
   // One call is one group: a record that is compared or copied whole.
-  if (recovering()) return void(observe(p, n, site, frame, newGroup()));
+  if (observesCrash()) return void(observe(p, n, site, frame, newGroup()));
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -63,12 +63,12 @@ void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
 // The same for a text, whose length is part of what is read: byte by byte, so that what is asked next depends only on
 // what was read before.
 void readingText(blackout_site* site, const char* p, size_t n, const void* frame) {
-  if (!recovering()) return reading(site, p, n, frame);
+  if (!observesCrash()) return reading(site, p, n, frame);
   if (!mayBePm(p, n)) return;
   for (size_t i = 0; i < n; ++i) observe(p + i, 1, site, frame);
 }
 void readingTexts(blackout_site* site, const char* a, const char* b, size_t n, const void* frame) {
-  if (!recovering()) {
+  if (!observesCrash()) {
     reading(site, a, n, frame);
     return reading(site, b, n, frame);
   }
@@ -79,16 +79,16 @@ void readingTexts(blackout_site* site, const char* a, const char* b, size_t n, c
 }
 // In front of a copy of n bytes of a text.
 void copiedText(blackout_site* site, const char* p, size_t n, const void* frame) {
-  if (recovering()) readingText(site, p, n, frame);
+  if (observesCrash()) readingText(site, p, n, frame);
 }
 
 // Writes d[0..n): `write(where)` makes and records the write if PM is touched, `plain()` makes it otherwise.
 template <class Write, class Plain>
 void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
   if (n == 0 || !mayBePm(d, n)) return plain();
-  if (recovering()) {
+  if (observesCrash()) {
     overwrite(d, n);
-    if (!traced) return plain();
+    if (!recordsEvents()) return plain();
   }
   Stack stack;
   walkStack(stack, frame);

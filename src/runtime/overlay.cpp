@@ -310,12 +310,12 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
   return ok;
 }
 
-bool outside(int dirfd, const char* path, Use use, char* out) {
-  if (path == nullptr || *path == '\0' || !recording()) return false;
-  if (recovering() && processPath(path, out)) return true;
+bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
+  if (path == nullptr || *path == '\0' || !inRun()) return false;
+  if (redirectsFiles() && processPath(path, out)) return true;
   bool changes = use >= Use::Change;
-  if (!recovering() && !changes) return false;
-  if (recovering() && !changes && untouched()) return false;
+  if (!redirectsFiles() && !changes) return false;
+  if (redirectsFiles() && !changes && untouched()) return false;
   int saved = errno;
   bool lastLink = use == Use::Look || use == Use::Read || use == Use::Change || use == Use::Replace || use == Use::Make;
   Found f;
@@ -325,7 +325,7 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   }
   errno = saved;
   if (f.kernels) return false;
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     keep(f);
     errno = saved;
     return false;
@@ -357,10 +357,10 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   return true;
 }
 
-bool removeOutside(int dirfd, const char* path, int flags, int& result) {
+bool removeInOverlay(int dirfd, const char* path, int flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
-    outside(dirfd, path, Use::Remove, ignored);
+  if (!redirectsFiles()) {
+    redirectToOverlay(dirfd, path, Use::Remove, ignored);
     return false;
   }
   Found f;
@@ -383,14 +383,14 @@ bool removeOutside(int dirfd, const char* path, int flags, int& result) {
   return true;
 }
 
-bool renameOutside(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
+bool renameInOverlay(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     Found f;
-    if (recording() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
+    if (inRun() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
       say("a folder was renamed; restarts will not find what was in it:", f.canonical);
-    outside(fromDir, from, Use::Remove, ignored);
-    outside(toDir, to, Use::Remove, ignored);
+    redirectToOverlay(fromDir, from, Use::Remove, ignored);
+    redirectToOverlay(toDir, to, Use::Remove, ignored);
     return false;
   }
   Found a, b;
@@ -427,8 +427,8 @@ bool renameOutside(int fromDir, const char* from, int toDir, const char* to, uns
   return true;
 }
 
-bool resolveOutside(const char* path, char* out, bool& found) {
-  if (!recovering() || path == nullptr || untouched()) return false;
+bool resolveInOverlay(const char* path, char* out, bool& found) {
+  if (!redirectsFiles() || path == nullptr || untouched()) return false;
   Found f;
   if (!follow(AT_FDCWD, path, true, f) || f.kernels) return false;
   found = f.kind != Kind::Nothing;
@@ -437,14 +437,14 @@ bool resolveOutside(const char* path, char* out, bool& found) {
   return true;
 }
 
-void ownDescriptor(int fd) {
-  if (!recovering()) return;
+void makePrivateDescriptor(int fd) {
+  if (!redirectsFiles()) return;
   int saved = errno;
   struct stat st;
   char link[64], path[PATH_MAX], own[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   if (syscall(SYS_fstat, fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && st.st_nlink > 0 &&
-      linkText(link, path) && !below(path, workerFolder) && outside(AT_FDCWD, path, Use::Change, own)) {
+      linkText(link, path) && !below(path, workerFolder) && redirectToOverlay(AT_FDCWD, path, Use::Change, own)) {
     long flags = syscall(SYS_fcntl, fd, F_GETFL);
     long closes = syscall(SYS_fcntl, fd, F_GETFD);
     int made = int(syscall(SYS_openat, AT_FDCWD, own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC));

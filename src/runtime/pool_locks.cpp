@@ -100,7 +100,7 @@ void noteLock(int fd) {
 }
 
 bool lockPool(int fd, int command, struct flock* lock, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsImage(fd)) return false;
   bool sets = command != F_GETLK && command != F_OFD_GETLK;
   bool ofDescription = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
   short type = lock->l_type;
@@ -109,10 +109,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
     result = -1;
     return true;
   }
-  if (ofDescription) {
-    if (sets && type == F_WRLCK) ownPools();
-    return false;
-  }
+  if (ofDescription) return false;
   struct flock asked = *lock;
   if (asked.l_whence == SEEK_CUR) {
     asked.l_start += syscall(SYS_lseek, fd, 0, SEEK_CUR);
@@ -137,7 +134,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
 }
 
 bool lockPoolPart(int fd, int command, off_t size, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsImage(fd)) return false;
   struct flock lock{};
   lock.l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK;
   lock.l_whence = SEEK_CUR;

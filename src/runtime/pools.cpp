@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/access.h"
+#include "runtime/layers.h"
 #include "runtime/options.h"
 #include "runtime/overlay.h"
 #include "runtime/real.h"
@@ -22,55 +23,6 @@
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool absolute(int dirfd, const char* path, char* joined, char* out) {
-  if (path[0] == '/') {
-    if (strlen(path) >= PATH_MAX) return false;
-    strcpy(joined, path);
-  } else {
-    size_t n;
-    if (dirfd == AT_FDCWD) {
-      long r = syscall(SYS_getcwd, joined, PATH_MAX);
-      if (r <= 0) return false;
-      n = strlen(joined);
-    } else {
-      char link[64];
-      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
-      if (r <= 0) return false;
-      n = size_t(r);
-      // The descriptor of a private folder stands for the user's.
-      size_t s = strlen(options.shadow);
-      joined[n] = '\0';
-      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
-        memmove(joined, joined + s, n - s + 1);
-        n -= s;
-      }
-    }
-    if (n + 1 + strlen(path) >= PATH_MAX) return false;
-    joined[n] = '/';
-    strcpy(joined + n + 1, path);
-  }
-  char* to = out;
-  for (const char* p = joined; *p != '\0';) {
-    while (*p == '/') ++p;
-    const char* end = p;
-    while (*end != '\0' && *end != '/') ++end;
-    size_t n = size_t(end - p);
-    if (n == 2 && p[0] == '.' && p[1] == '.') {
-      while (to > out && *--to != '/') {
-      }
-    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-      *to++ = '/';
-      memcpy(to, p, n);
-      to += n;
-    }
-    p = end;
-  }
-  if (to == out) *to++ = '/';
-  *to = '\0';
-  return true;
-}
 
 namespace {
 
@@ -170,13 +122,15 @@ bool firstName(const char* path, char* out) {
 
 constexpr int kMaxDescriptors = 65536;
 uint8_t descriptors[kMaxDescriptors / 8];
+constexpr int kMaxFlags = 1024;
+int flagsOf[kMaxFlags];  // by descriptor, see poolFlags()
 
 }  // namespace
 
 // A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
 static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
   char layered[PATH_MAX];
-  if (!recovering() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
+  if (!isRestart() || worker->owns == 0 || !redirectToOverlay(AT_FDCWD, plain, Use::LookLink, layered)) return false;
   char link[PATH_MAX];
   long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
   if (n <= 0) return false;
@@ -188,9 +142,9 @@ static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
 }
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
-  if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
+  if (!inRun() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain)) return false;
+  if (!layers::absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
@@ -232,7 +186,7 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
 
 void nameChanges(int dirfd, const char* path) {
   char copy[PATH_MAX], canonical[PATH_MAX], joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
+  if (!layers::absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
   if (isLink(resolved)) {
     if (redirect(dirfd, path, copy)) unfollowed("it removes or renames a symbolic link to a pool");
   } else if (redirect(dirfd, path, copy, canonical, Last::Keep) && strcmp(canonical, resolved) != 0 &&
@@ -281,7 +235,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
     return 0;
   }
   header->next_file = n + 1;
-  if (recovering()) ownFile(n);
+  if (isRestart()) noteMadeFile(n);
   blackout_trace_file& f = header->files[n];
   f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
@@ -309,8 +263,14 @@ void forgetDescriptor(int fd) {
     __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
 }
 bool isPoolDescriptor(int fd) {
-  return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
+  return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxFlags) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxFlags ? flagsOf[fd] : 0; }
+bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
+bool readsImage(int fd) { return mapsImage() && isPoolDescriptor(fd); }
 void copyDescriptor(int from, int to) {
   if (isPoolDescriptor(from)) {
     notePoolDescriptor(to);

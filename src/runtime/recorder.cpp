@@ -16,8 +16,6 @@
 
 #include "events/address_map.h"
 #include "runtime/options.h"
-#include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -127,8 +125,7 @@ void nameThread() {
 
 }  // namespace
 
-bool attach() {
-  if (options.trace == nullptr) return false;
+void attach(Role as) {
   traceFd = openTrace();
   struct stat st;
   if (traceFd < 0 || syscall(SYS_fstat, traceFd, &st) != 0 || st.st_size < off_t(BLACKOUT_HEADER_SIZE))
@@ -153,7 +150,9 @@ bool attach() {
   beginThread();
   full = false;
   header = h;
-  return true;
+  role = as;
+  // A restart's has been set.
+  if (toldOfStop == nullptr) toldOfStop = [](const char*) { problem(BLACKOUT_PROBLEM_STOPPED); };
 }
 
 void beginThread() {
@@ -383,11 +382,9 @@ void walkFrom(Stack& stack, const Frame& from) {
   setHash(stack);
 }
 
-void dropRuntime(Stack& stack) {
-  int own = 0;
-  while (own < stack.count && inRuntime(stack.frames[own])) ++own;
-  stack.count -= own;
-  memmove(stack.frames, stack.frames + own, size_t(stack.count) * sizeof *stack.frames);
+void dropCallers(Stack& stack, int count) {
+  stack.count -= count;
+  memmove(stack.frames, stack.frames + count, size_t(stack.count) * sizeof *stack.frames);
   setHash(stack);
 }
 

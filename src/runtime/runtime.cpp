@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/calls_by_number.h"
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
@@ -14,6 +15,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/loaded.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/trap/trap.h"
 
 namespace blackout::rt {
@@ -34,6 +36,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
   environ = environment;
   readOptions();
   if (options.zygote != nullptr || options.worker != nullptr) moveHeap();
+  makeByNumber = callByNumber;
   prepareTraps();
 }
 
@@ -41,7 +44,8 @@ __attribute__((constructor(101))) static void begin() {
   readOptions();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
-  if (quiet()) {
+  if (options.trace == nullptr) {
+    if (!inRun()) return;
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
@@ -50,7 +54,7 @@ __attribute__((constructor(101))) static void begin() {
     if (options.heap != 0 && isPlainProgram()) beginHeap();
     return;
   }
-  if (!attach()) return;
+  attach(worker == nullptr ? Role::Recording : Role::TracedRestart);
   beginTraps();
   {
     Scope scope;

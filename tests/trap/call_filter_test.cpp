@@ -160,6 +160,8 @@ void checkInstructions(Caller caller, size_t count) {
   for (uintptr_t place : after) EXPECT_EQ(decide(filter, callOf(__NR_statfs, place)), SECCOMP_RET_TRAP);
   seccomp_data other = callOf(__NR_statfs, after[0]);
   other.arch = AUDIT_ARCH_I386;
+  EXPECT_EQ(decide(filter, other), SECCOMP_RET_TRAP);
+  other.instruction_pointer += 1;
   EXPECT_EQ(decide(filter, other), SECCOMP_RET_ALLOW);
 }
 TEST(InstructionFilter, DecidesAsTheTableSays) {

@@ -159,7 +159,10 @@ bool handsOver(Caller caller, long number) {
 
 void filterInstructions(CallFilter& filter, Caller caller, const uintptr_t* after, size_t count) {
   Writer w(filter);
-  w.onlyThisKind();
+  // Calls as programs for 32 bits make them are other calls: all of them.
+  w.put(kLoad, 0, 0, kArch);
+  w.put(kEqual, 1, 0, AUDIT_ARCH_X86_64);
+  unsigned others = w.jump();
   enum : uint8_t { Allowed, Handed, Mapped };
   size_t leaves = 0;
   auto kind = [&](long n) -> uint8_t { return !handsOver(caller, n) ? Allowed : isMapping(n) ? Mapped : Handed; };
@@ -176,6 +179,7 @@ void filterInstructions(CallFilter& filter, Caller caller, const uintptr_t* afte
   w.allow();
   for (size_t i = 0; i < leaves; ++i)
     if (kinds[i] == Handed) w.landing(jumps[i]);
+  w.landing(others);
   w.put(kLoad, 0, 0, kPlace + 4);
   w.put(kEqual, 1, 0, uint32_t(after[0] >> 32));
   w.allow();

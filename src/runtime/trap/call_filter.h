@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/system_calls.h"
+#include "runtime/system_call_table.h"
 
 namespace blackout::rt {
 

@@ -9,12 +9,9 @@
 #include <unistd.h>
 
 #include "events/trapped_id.h"
-#include "runtime/modules.h"
 #include "runtime/real.h"
 #include "runtime/trap/eh_frame.h"
-#include "runtime/trap/functions.h"
 #include "runtime/trap/instruction.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -68,22 +65,6 @@ bool isRuntimeName(const char* name) {
   return false;
 }
 
-bool isLibcName(const char* name) { return begins(name, "libc.so") || begins(name, "libc-"); }
-
-// System calls that its code makes by itself. Not those of a sanitizer: its own threads make them where no signal can
-// be handled.
-void followCalls(const dl_phdr_info& info, bool libc) {
-  FunctionRange sanitizer = sanitizerCode(info);
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& p = info.dlpi_phdr[i];
-    if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || (p.p_flags & PF_R) == 0) continue;
-    uintptr_t begin = info.dlpi_addr + p.p_vaddr;
-    uintptr_t end = begin + p.p_filesz;
-    bool has = sanitizer.begin < sanitizer.end && sanitizer.begin >= begin && sanitizer.end <= end;
-    followInstructions({begin, has ? sanitizer.begin : end, has ? sanitizer.end : end, end}, libc);
-  }
-}
-
 // A text among the names that the file's dynamic symbols and needed libraries have.
 bool namesDynamic(const dl_phdr_info& info, const char* text) {
   const char* strings = nullptr;
@@ -120,6 +101,8 @@ int lookAt(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
+constinit LoaderEvents loaderEvents = {};
+
 // Under the loader's lock, or before there is a second thread.
 int take(dl_phdr_info* info, size_t, void* argument) {
   Extent e = extentOf(*info);
@@ -136,8 +119,7 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
-  bool libc = isLibcName(baseName(path));
-  if (!l.runtime || libc) followCalls(*info, libc);
+  if (!l.runtime) loaderEvents.loaded(*info);
   if (!l.runtime && !isCompiled(*info)) {
     l.patches = patchModule({e.begin, e.end, info}, *static_cast<PatchAction*>(argument));
     l.searched = true;
@@ -155,7 +137,7 @@ void takeAll(PatchAction action) {
     forgetPatches(l.begin, l.end);
     forgetFrameTables(l.begin, l.end);
     forgetInstructions(l.begin, l.end);
-    forgetModule(l.begin);
+    loaderEvents.unloaded(l.begin);
     l = {};
   }
 }
@@ -199,6 +181,17 @@ void breakLoader() {
 
 }  // namespace
 
+const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
+  const char* name = info.dlpi_name;
+  if (name == nullptr || *name == '\0') {
+    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return path;
+  }
+  bool file = strchr(name, '/') != nullptr;
+  return file && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr ? path : name;
+}
+
 bool worksPlainly() {
   Need need;
   dl_iterate_phdr(lookAt, &need);
@@ -233,14 +226,11 @@ void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesE
   if (sitesBegin != sitesEnd) dl_iterate_phdr(searchOne, &wanted);
 }
 
-void followLoader(PatchAction action) {
+void followLoader(PatchAction action, LoaderEvents events) {
   patchAction = action;
+  loaderEvents = events;
   takeAll(action);
   breakLoader();
-  // libc's syscall(), for whoever looks it up past ours: what it is asked for is the program's.
-  constexpr uintptr_t kLength = 40;
-  auto general = reinterpret_cast<uintptr_t>(BLACKOUT_REAL(syscall));
-  if (general != 0) followInstructions({general, general + kLength, 0, 0}, false);
 }
 
 bool loaderTrapped(ucontext_t& context, PatchAction action) {
@@ -250,7 +240,7 @@ bool loaderTrapped(ucontext_t& context, PatchAction action) {
   g[REG_RSP] += 8;
   if (_r_debug.r_state == r_debug::RT_CONSISTENT) {
     takeAll(action);
-    noteModules();
+    loaderEvents.changed();
   }
   return true;
 }

@@ -7,10 +7,15 @@
 //
 // Calls by assembly: all system call instructions in the program and its libraries are found by their bytes (what only
 // looks like one is never executed), and calls on files, mappings and processes that they make are made by the
-// runtime's own functions instead (system_calls.h). A program without such instructions has no such filter.
+// runtime's own functions instead (calls_by_number.h). A program without such instructions has no such filter.
 
+#include "runtime/trap/syscalls.h"
+
+#include <dlfcn.h>
 #include <emmintrin.h>
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -27,13 +32,16 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/system_calls.h"
+#include "runtime/role.h"
 #include "runtime/trap/call_filter.h"
+#include "runtime/trap/functions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
+#include "runtime/trap/signals.h"
+#include "runtime/trap/sites.h"
 #include "runtime/unfollowed.h"
 
-// The address behind the runtime's own system call instruction (interpose_syscall.cpp).
+// The address behind the runtime's own system call instruction (own_calls.cpp).
 extern "C" char blackout_after_syscall[];
 // And behind the one by which it makes the program's.
 extern "C" char blackout_after_program_call[];
@@ -97,7 +105,11 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
   walkFrom(stack, frameOf(u));
   // What a function of ours passes on is told by its name, with the program's own calls.
   bool passedOn = uintptr_t(g[REG_RIP]) == reinterpret_cast<uintptr_t>(blackout_after_program_call);
-  if (passedOn) dropRuntime(stack);
+  if (passedOn) {
+    int own = 0;
+    while (own < stack.count && inRuntime(stack.frames[own])) ++own;
+    dropCallers(stack, own);
+  }
   for (int i = 0; i < kCallArguments; ++i) {
     Handed& h = handed[i];
     h.what = call.arguments[i];
@@ -124,8 +136,8 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
     site.id = trappedId(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library);
     const Stack* outer = self.trapped;
     self.trapped = &stack;
-    if (recovering() && h.what.kind != CallArgument::Kind::Writes)
-      observe(reinterpret_cast<void*>(h.address), h.size, traced ? nullptr : &site, nullptr, newGroup());
+    if (observesCrash() && h.what.kind != CallArgument::Kind::Writes)
+      observe(reinterpret_cast<void*>(h.address), h.size, recordsEvents() ? nullptr : &site, nullptr, newGroup());
     self.trapped = outer;
     Scope scope;
     if (alikeBytes(h.address, h.size) != h.size || !isKnown(h.what)) {
@@ -155,17 +167,17 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
     if (!h.used) continue;
     Scope scope;
     uint32_t where = 0;
-    if (!quiet() && !scope.nested)
+    if (recordsEvents() && !scope.nested)
       where = whereOf(
           passedOn ? librarySite(call.name) : trappedSite(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library, 0), stack);
     auto wrote = [&](size_t from, size_t n) {
       auto* to = reinterpret_cast<void*>(h.address + from);
-      if (recovering()) overwrite(to, n);
+      if (observesCrash()) overwrite(to, n);
       if (h.aside != nullptr && h.place == reinterpret_cast<uintptr_t>(h.aside))
         writeThrough(h.address + from, static_cast<uint8_t*>(h.aside) + from, n);
       else
         notePageWrites(h.address + from, n);
-      if (quiet() || scope.nested) return;
+      if (!recordsEvents() || scope.nested) return;
       // The bytes are where the kernel put them.
       const auto* bytes = reinterpret_cast<const uint8_t*>(h.place) + from;
       recordStore(BLACKOUT_EV_Store, to, bytes, n, where);
@@ -220,7 +232,7 @@ const Instructions* instructionsAt(uintptr_t after) {
 }
 
 // A call that makes a thread returns twice, on two stacks. It is made by the same instruction elsewhere, which no
-// filter knows, and both go on behind the program's own. False: there is no memory for it.
+// filter knows, and both go on behind the program's own. So are calls of another kind. False: there is no memory.
 bool letThrough(ucontext_t& u, long number) {
   struct Elsewhere {
     uintptr_t after;
@@ -242,8 +254,9 @@ bool letThrough(ucontext_t& u, long number) {
     return true;
   }
   if (free == nullptr) return false;
-  // syscall; jmp to the address behind it
-  uint8_t code[] = {0x0f, 0x05, 0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  // The instruction; jmp to the address behind it.
+  uint8_t code[] = {0, 0, 0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  memcpy(code, reinterpret_cast<const void*>(after - 2), 2);
   memcpy(code + 8, &after, sizeof after);
   long page = syscall(SYS_mmap, nullptr, 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
   if (page == -1) return false;
@@ -267,7 +280,7 @@ struct Made {
 void make(Made* m) {
   errno = 0;
   long r;
-  if (!callByNumber(m->number, m->a, r))
+  if (!makeByNumber(m->number, m->a, r))
     r = callForProgram(m->number, m->a[0], m->a[1], m->a[2], m->a[3], m->a[4], m->a[5]);
   m->result = r == -1 && errno != 0 ? -errno : r;
 }
@@ -330,12 +343,15 @@ void onCall(int signal, siginfo_t* info, void* context) {
   const Instructions* by = instructionsAt(uintptr_t(g[REG_RIP]));
   bool byNumber = by != nullptr && handsOver(by->caller, number);
   long result;
-  if (byNumber && makesTask(number, a)) {
-    if (recording()) unfollowedTask();
+  bool old = info->si_arch != AUDIT_ARCH_X86_64;
+  if (old || (byNumber && makesTask(number, a))) {
+    if (inRun() && old)
+      unfollowed("it makes system calls as programs for 32 bits do (int 0x80): what they do to PM is not seen");
+    if (inRun() && !old) unfollowedTask();
     errno = saved;
     if (letThrough(u, number)) return;
     result = -ENOMEM;
-  } else if (!recording()) {
+  } else if (!inRun()) {
     ProgramMask mask(u);
     result = rawCall(number == SYS_vfork ? long{SYS_fork} : number, a);
   } else if (byNumber) {
@@ -364,22 +380,63 @@ bool install() {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
-constexpr uint8_t kFirstByte = 0x0f, kSecondByte = 0x05;
-
-// Calls body(address) behind every pair of bytes that is a system call instruction, or looks like one.
+// Calls body(address) behind every pair of bytes that is a system call instruction (syscall, int 0x80), or looks like
+// one.
 template <class Body>
 void forEachInstruction(uintptr_t begin, uintptr_t end, Body body) {
   uintptr_t p = begin;
-  const __m128i first = _mm_set1_epi8(char(kFirstByte)), second = _mm_set1_epi8(char(kSecondByte));
+  auto all = [](uint8_t byte) { return _mm_set1_epi8(char(byte)); };
   for (; p + sizeof(__m128i) + 1 <= end; p += sizeof(__m128i)) {
-    __m128i a = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)), first);
-    __m128i b = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 1)), second);
-    for (auto bits = unsigned(_mm_movemask_epi8(_mm_and_si128(a, b))); bits != 0; bits &= bits - 1)
+    __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 1));
+    __m128i call = _mm_and_si128(_mm_cmpeq_epi8(first, all(0x0f)), _mm_cmpeq_epi8(second, all(0x05)));
+    __m128i old = _mm_and_si128(_mm_cmpeq_epi8(first, all(0xcd)), _mm_cmpeq_epi8(second, all(0x80)));
+    for (auto bits = unsigned(_mm_movemask_epi8(_mm_or_si128(call, old))); bits != 0; bits &= bits - 1)
       body(p + uintptr_t(__builtin_ctz(bits)) + 2);
   }
-  const auto* bytes = reinterpret_cast<const uint8_t*>(begin);
-  for (; p + 2 <= end; ++p)
-    if (bytes[p - begin] == kFirstByte && bytes[p - begin + 1] == kSecondByte) body(p + 2);
+  for (; p + 2 <= end; ++p) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(p);
+    if ((bytes[0] == 0x0f && bytes[1] == 0x05) || (bytes[0] == 0xcd && bytes[1] == 0x80)) body(p + 2);
+  }
+}
+
+// Addresses behind such instructions, in their order, that stay where they are.
+void followAll(Caller caller, const uintptr_t* after, size_t count) {
+  constexpr const char* kNot = "system calls that it makes without libc can't be followed here";
+  if (count == 0) return;
+  if (instructionsCount == kMaxInstructions) return unfollowed(kNot);
+  instructions[instructionsCount] = {after, count, caller};
+  __atomic_store_n(&instructionsCount, instructionsCount + 1, __ATOMIC_RELEASE);
+  for (size_t from = 0; from < count;) {
+    size_t to = from;
+    while (to < count && to - from < kMostInstructions && after[to] >> 32 == after[from] >> 32) ++to;
+    filterInstructions(filter, caller, after + from, to - from);
+    if (!install()) return unfollowed(kNot);
+    from = to;
+  }
+}
+
+Caller programCaller() {
+  return options.zygote != nullptr || options.worker != nullptr ? Caller::Restart : Caller::Program;
+}
+
+void followIn(uintptr_t begin, uintptr_t end) {
+  size_t count = 0;
+  forEachInstruction(begin, end, [&](uintptr_t) { ++count; });
+  if (count == 0) return;
+  size_t bytes = (count * sizeof(uintptr_t) + 4095) & ~size_t{4095};
+  long memory = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
+  if (memory == -1) return unfollowed("there is no memory to follow the system calls that it makes without libc");
+  auto* after = reinterpret_cast<uintptr_t*>(memory);
+  size_t n = 0;
+  forEachInstruction(begin, end, [&](uintptr_t address) { after[n++] = address; });
+  // A file that comes and goes lies at the same place each time.
+  for (int i = 0; i < instructionsCount; ++i)
+    if (instructions[i].count == count && memcmp(instructions[i].after, after, count * sizeof *after) == 0) {
+      syscall(SYS_munmap, memory, bytes);
+      return;
+    }
+  followAll(programCaller(), after, count);
 }
 
 }  // namespace
@@ -396,39 +453,68 @@ void followSystemCalls(uintptr_t begin, uintptr_t end) {
   if (!install()) unfollowed("system calls that are handed PM can't be followed here (seccomp)");
 }
 
-void followInstructions(const uintptr_t (&ranges)[4], bool libc) {
-  Caller caller = libc                                                     ? Caller::Libc
-                  : options.zygote != nullptr || options.worker != nullptr ? Caller::Restart
-                                                                           : Caller::Program;
-  size_t count = 0;
-  auto each = [&](auto body) {
-    forEachInstruction(ranges[0], ranges[1], body);
-    forEachInstruction(ranges[2], ranges[3], body);
-  };
-  each([&](uintptr_t) { ++count; });
-  if (count == 0) return;
-  constexpr const char* kNot = "system calls that it makes without libc can't be followed here";
-  size_t bytes = (count * sizeof(uintptr_t) + 4095) & ~size_t{4095};
-  long memory = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
-  if (instructionsCount == kMaxInstructions || memory == -1) return unfollowed(kNot);
-  auto* after = reinterpret_cast<uintptr_t*>(memory);
-  size_t n = 0;
-  each([&](uintptr_t address) { after[n++] = address; });
-  // A file that comes and goes lies at the same place each time.
-  for (int i = 0; i < instructionsCount; ++i)
-    if (instructions[i].count == count && memcmp(instructions[i].after, after, count * sizeof *after) == 0) {
-      syscall(SYS_munmap, memory, bytes);
-      return;
-    }
-  instructions[instructionsCount] = {after, count, caller};
-  __atomic_store_n(&instructionsCount, instructionsCount + 1, __ATOMIC_RELEASE);
-  for (size_t from = 0; from < count;) {
-    size_t to = from;
-    while (to < count && to - from < kMostInstructions && after[to] >> 32 == after[from] >> 32) ++to;
-    filterInstructions(filter, caller, after + from, to - from);
-    if (!install()) return unfollowed(kNot);
-    from = to;
+void followInstructions(const dl_phdr_info& info) {
+  // Not those of a sanitizer: its own threads make calls where no signal can be handled.
+  FunctionRange sanitizer = sanitizerCode(info);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || (p.p_flags & PF_R) == 0) continue;
+    uintptr_t begin = info.dlpi_addr + p.p_vaddr;
+    uintptr_t end = begin + p.p_filesz;
+    bool has = sanitizer.begin < sanitizer.end && sanitizer.begin >= begin && sanitizer.end <= end;
+    followIn(begin, has ? sanitizer.begin : end);
+    if (has) followIn(sanitizer.end, end);
   }
+}
+
+void followLibc() {
+  constexpr uintptr_t kLength = 40;  // of the functions that are no more than a call
+  auto behindCall = [](const char* name) {
+    uintptr_t after = 0;
+    if (auto at = reinterpret_cast<uintptr_t>(dlsym(RTLD_NEXT, name)); at != 0)
+      forEachInstruction(at, at + kLength, [&](uintptr_t a) { after = after == 0 ? a : after; });
+    return after;
+  };
+  static uintptr_t own[kSystemCallCount];
+  size_t count = 0;
+  for (const SystemCall& call : kSystemCalls) {
+    if (!handsOver(Caller::Libc, call.number)) continue;
+    uintptr_t after = behindCall(call.name);
+    size_t at = count;
+    while (at > 0 && own[at - 1] > after) --at;
+    if (after == 0 || (at > 0 && own[at - 1] == after)) continue;
+    memmove(own + at + 1, own + at, (count - at) * sizeof *own);
+    own[at] = after;
+    ++count;
+  }
+  followAll(Caller::Libc, own, count);
+  // For whoever looks it up past ours: what it is asked for is the program's.
+  static uintptr_t general;
+  general = behindCall("syscall");
+  if (general != 0) followAll(programCaller(), &general, 1);
+}
+
+bool (*makeByNumber)(long number, const long (&a)[kCallArguments], long& result) = nullptr;
+
+bool makesTask(long number, const long (&a)[kCallArguments]) {
+  constexpr uint64_t kSignal = 0xff, kVfork = CLONE_VM | CLONE_VFORK;
+  uint64_t flags = 0, stack = 0;
+  if (number == SYS_clone) {
+    flags = uint64_t(a[0]) & ~kSignal;
+    stack = uint64_t(a[1]);
+  } else if (number == SYS_clone3) {
+    const auto* asked = reinterpret_cast<const clone_args*>(a[0]);
+    flags = asked->flags;
+    stack = asked->stack;
+  } else {
+    return false;
+  }
+  return stack != 0 || (flags != 0 && flags != kVfork);
+}
+
+void unfollowedTask() {
+  unfollowed(
+      "it makes threads or processes without libc (clone): what they do to PM can't be told from what others do");
 }
 
 }  // namespace blackout::rt

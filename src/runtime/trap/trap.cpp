@@ -18,13 +18,13 @@
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patches.h"
+#include "runtime/trap/signals.h"
 #include "runtime/trap/single_step.h"
+#include "runtime/trap/sites.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool trapping = false;
-bool plainCode = false;
 
 namespace {
 
@@ -142,7 +142,7 @@ void pagesAccessed(const Trap& t, blackout_site* site) {
   }
 }
 
-// A recovery run touches a page with watched lines.
+// A recovery run touches a page with tracked lines.
 void observeTrap(const Trap& t, blackout_site* site) {
   uint32_t group = t.iterations > 1 ? newGroup() : 0;
   for (int i = 0; i < t.access.count; ++i) {
@@ -165,8 +165,8 @@ void overwriteTrap(const Trap& t) {
 
 // --- signals ---
 
-// The runtime's own access, or one whose event somebody is about to append.
-bool silent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
+// Inside an event of our own: the runtime's own access, or one whose event somebody is about to append.
+bool insideOwnEvent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
 
 bool isFlush(blackout_site_kind kind) {
   return kind == BLACKOUT_SITE_Clflush || kind == BLACKOUT_SITE_Clflushopt || kind == BLACKOUT_SITE_Clwb;
@@ -186,7 +186,7 @@ Fault effectOnly(const Instruction& i, ucontext_t& context) {
 
 // A recovery run of which only the observations are wanted.
 Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
-  if (self.busy && silent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
+  if (insideOwnEvent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
   Scope scope;
   Region* r = pageRegion(address);
   if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
@@ -234,7 +234,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     context.uc_mcontext.gregs[REG_RIP] += lengthOf(i);
     return Fault::Handled;
   }
-  if (self.busy && silent(pc)) return effectOnly(i, context);
+  if (insideOwnEvent(pc)) return effectOnly(i, context);
   Stack stack;
   walkFrom(stack, frameOf(context));
   Trap t{i, context, accessOf(i, context), 1, {}};
@@ -253,7 +253,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     uint32_t size = t.access.count == 0 || t.access.iterations > 1 ? 0 : t.access.operands[0].size;
     site = trappedSite(pc, kindOf(i), size);
   }
-  if (recovering()) {
+  if (observesCrash()) {
     self.trapped = &stack;
     observeTrap(t, site);
     self.trapped = nullptr;
@@ -269,7 +269,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
       beginStep(context, address, whereOf(site, stack));
       return Fault::Handled;
   }
-  if (recovering()) overwriteTrap(t);
+  if (observesCrash()) overwriteTrap(t);
   recordTrap(t, kindOf(i), whereOf(site, stack));
   return Fault::Handled;
 }
@@ -295,7 +295,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
     i = instructionAt(pc, patch == nullptr ? nullptr : patch->original);
   }
   Fault fault = Fault::Theirs;
-  if (i != nullptr) fault = quiet() ? observeFault(*i, u, address) : recordFault(*i, u, address);
+  if (i != nullptr) fault = recordsEvents() ? recordFault(*i, u, address) : observeFault(*i, u, address);
   errno = saved;
   if (fault == Fault::Handled) return;
   if (nested.si_signo != 0) {
@@ -307,7 +307,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
 
 // An instruction that was replaced is about to be executed.
 void onPatch(const Patch& patch, ucontext_t& context) {
-  if (patch.kind != BLACKOUT_SITE_Request && (!recording() || quiet())) return;
+  if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;
   Stack stack;
   walkFrom(stack, frameOf(context));
@@ -316,7 +316,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
     auto* args = reinterpret_cast<const uint64_t*>(context.uc_mcontext.gregs[REG_RAX]);
     auto& result = context.uc_mcontext.gregs[REG_RDX];
     blackout_site* site = nullptr;
-    if (recording() && !quiet()) {
+    if (recordsEvents()) {
       Scope scope;
       if (!scope.nested) site = trappedSite(patch.pc, kind, 0);
     }
@@ -384,30 +384,19 @@ void onTrap(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-Frame frameOf(const ucontext_t& context) {
-  const auto& g = context.uc_mcontext.gregs;
-  return {placeInProgram(uintptr_t(g[REG_RIP])),
-          uintptr_t(g[REG_RSP]),
-          uintptr_t(g[REG_RBP]),
-          uintptr_t(g[REG_RBX]),
-          uintptr_t(g[REG_R12]),
-          uintptr_t(g[REG_R13]),
-          uintptr_t(g[REG_R14]),
-          uintptr_t(g[REG_R15]),
-          uintptr_t(g[REG_R10])};
-}
-
 void prepareTraps() {
   if (options.trap == 0) return;
   if (!prepareInstructions())
     stop("code that was not compiled by Blackout is followed with the decoder libZydis.so.4.0; install libzydis4.0",
          nullptr, 2);
   trapping = true;
+  followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
   // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
   takeSystemCalls();
-  followLoader(onPatch);
+  followLoader(onPatch, {followInstructions, forgetModule, noteModules});
+  followLibc();
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
@@ -416,7 +405,7 @@ void beginTraps() {
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
   sayKept();
-  if (recovering()) worker->instrumented = 1;
+  if (observesCrash()) worker->instrumented = 1;
 }
 
 }  // namespace blackout::rt

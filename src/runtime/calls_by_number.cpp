@@ -1,13 +1,13 @@
-#include "runtime/system_calls.h"
+#include "runtime/calls_by_number.h"
 
 #undef _FORTIFY_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -46,7 +46,9 @@ extern "C" {
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/role.h"
+#include "runtime/trap/signals.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
@@ -145,6 +147,15 @@ long makeProcess(long number, const long (&a)[kCallArguments]) {
   return callForProgram(number, a[0], a[1], a[2], a[3], a[4]);
 }
 
+// A filter of the program's own stands beside ours, but it may forbid what the runtime itself calls.
+void filtersItself() {
+  static bool said = false;
+  if (!isRecording() || said) return;
+  said = true;
+  say("the program installs a seccomp filter of its own; if that forbids mmap, mprotect, fallocate or rt_sigreturn, it "
+      "ends the recording: leave the filter out for the check");
+}
+
 long installFilter(const long (&a)[kCallArguments]) {
   filtersItself();
   return syscall(SYS_seccomp, a[0], a[1], a[2]);
@@ -189,7 +200,7 @@ struct OwnCalls {
     return is(long(__VA_ARGS__));
 #define BLACKOUT_PINNED(nr, name, arguments, ...) \
   case nr:                                        \
-    return recovering() && is(long(__VA_ARGS__));
+    return isRestart() && is(long(__VA_ARGS__));
 #define BLACKOUT_PATHS(nr, name, arguments, use) \
   case nr:                                       \
     return is(withPaths(row, a, Use::use));
@@ -208,29 +219,8 @@ void sayUnseen(const SystemCall& row, const long (&a)[kCallArguments]) {
 
 }  // namespace
 
-bool makesTask(long number, const long (&a)[kCallArguments]) {
-  constexpr uint64_t kSignal = 0xff, kVfork = CLONE_VM | CLONE_VFORK;
-  uint64_t flags = 0, stack = 0;
-  if (number == SYS_clone) {
-    flags = uint64_t(a[0]) & ~kSignal;
-    stack = uint64_t(a[1]);
-  } else if (number == SYS_clone3) {
-    const auto* asked = reinterpret_cast<const clone_args*>(a[0]);
-    flags = asked->flags;
-    stack = asked->stack;
-  } else {
-    return false;
-  }
-  return stack != 0 || (flags != 0 && flags != kVfork);
-}
-
-void unfollowedTask() {
-  unfollowed(
-      "it makes threads or processes without libc (clone): what they do to PM can't be told from what others do");
-}
-
 bool callByNumber(long number, const long (&a)[kCallArguments], long& result) {
-  if (!recording()) return false;
+  if (!inRun()) return false;
   const SystemCall* row = systemCall(number);
   if (row != nullptr && row->becomes != Becomes::Unseen) return OwnCalls{a}.call(*row, result);
   result = callForProgram(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -248,3 +238,21 @@ bool callByNumber(long number, const long (&a)[kCallArguments], long& result) {
 }
 
 }  // namespace blackout::rt
+
+using namespace blackout::rt;
+
+BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
+  va_list list;
+  va_start(list, option);
+  unsigned long a[4];
+  for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP) filtersItself();
+  return int(syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]));
+}
+
+BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
+  if (long r; callByNumber(number, {a, b, c, d, e, f}, r)) return r;
+  return callForProgram(number, a, b, c, d, e, f);
+}

@@ -1,4 +1,4 @@
-// The table of system calls (system_calls.def), and making one by its number as the runtime's own functions make it.
+// The table of system calls (system_calls.def).
 #pragma once
 
 #include <stddef.h>
@@ -103,16 +103,5 @@ constexpr const SystemCall* systemCall(long number) {
   }
   return from < kSystemCallCount && kSystemCalls[from].number == number ? &kSystemCalls[from] : nullptr;
 }
-
-// The program makes this call by its number, and we make it instead of the kernel or for it: as libc's functions
-// return, -1 with errno. False: nothing but its buffers matters, and it was not made.
-bool callByNumber(long number, const long (&a)[kCallArguments], long& result);
-// A filter of the program's own stands beside ours, but it may forbid what the runtime itself calls: says so.
-void filtersItself();
-// Whether it makes a process or thread that begins in the middle of the program's code, which only the program's own
-// instruction can.
-bool makesTask(long number, const long (&a)[kCallArguments]);
-// Says of such a call what can't be seen.
-void unfollowedTask();
 
 }  // namespace blackout::rt
