@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/calls_by_number.h"
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
@@ -15,6 +16,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/loaded.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/trap/trap.h"
 
 namespace blackout::rt {
@@ -35,6 +37,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
   environ = environment;
   readOptions();
   if (options.zygote != nullptr || options.worker != nullptr) moveHeap();
+  makeByNumber = callByNumber;
   prepareTraps();
 }
 
