@@ -126,7 +126,7 @@ TEST(Verdict, Race) {
 
 TEST(Verdict, BadReads) {
   BadReadClaim c;
-  c.allocated = 5;
+  c.allocated = EventNo(5);
   c.allocatedAt = 1;
   c.read.place = 4;
   EXPECT_EQ(
