@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "explore/ids.h"
+
 namespace blackout {
 
 // Who reads a record whole.
@@ -33,7 +35,7 @@ struct ChecksumAssumption {
 
 // A crash with more recoveries than are explored: its reads with the most choices.
 struct Explosion {
-  std::uint32_t space = 0;
+  SpaceNo space = 0;
   std::uint64_t site = 0;   // of the instruction that read the most uncertain lines
   std::uint32_t lines = 0;  // how many these are
   std::uint64_t tried = 0;  // recoveries that were explored all the same

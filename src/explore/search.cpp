@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "explore/seeded.h"
@@ -94,7 +93,7 @@ void Search::endRound(OpenSpace& s) {
     }
     for (WalkState& b : t.found.branches) s.branches.push_back(std::move(b));
     s.leftOut.insert(t.found.leftOut.begin(), t.found.leftOut.end());
-    OutcomeNo outcome = exploration_->recoveries[t.end.number()].outcome;
+    OutcomeNo outcome = exploration_->recoveries[t.end.leaf()].outcome;
     for (RecordRead& r : t.found.records) s.tried.push_back({std::move(r), outcome});
     s.cut.insert(t.found.cut.begin(), t.found.cut.end());
   }
@@ -208,7 +207,7 @@ void Search::claim(const Waiter& waiter, EdgeKey edge) {
 // Takes the recoveries of the round's tasks, in their order, as far as they are there.
 void Search::collect(OpenSpace& s) {
   for (; s.collected < s.tasks.size() && s.tasks[s.collected].done(); ++s.collected) {
-    RecoveryNo recovery = s.tasks[s.collected].end.number();
+    RecoveryNo recovery = s.tasks[s.collected].end.leaf();
     if (s.seen.insert(recovery).second) s.recoveries.push_back(recovery);
   }
 }
@@ -391,7 +390,7 @@ void Search::report(bool last) {
   p.runs = made_;
   p.seconds = std::chrono::duration<double>(now - start_).count();
   p.runsPerSecond = p.seconds > 0 ? static_cast<double>(made_) / p.seconds : 0;
-  for (; reportedOutcomes_ < exploration_->outcomes.size(); ++reportedOutcomes_)
+  for (; reportedOutcomes_.value() < exploration_->outcomes.size(); ++reportedOutcomes_)
     p.newOutcomes.push_back(&exploration_->outcomes[reportedOutcomes_]);
   options_->progress(p);
 }
@@ -402,8 +401,8 @@ Result<Stop> Search::explore(const Level& level) {
   postponed_.clear();
   postponedRaces_.clear();
   batch_.emplace(*runner_);
-  std::vector<SpaceNo> spaces(level.count);
-  std::iota(spaces.begin(), spaces.end(), level.first);
+  std::vector<SpaceNo> spaces;
+  for (SpaceNo s = level.first; s < level.first + level.count; ++s) spaces.push_back(s);
   // A strategy that chooses its states has nothing to put off.
   auto stop = exploreSpaces(std::move(spaces), strategy_->choosesStates() ? Pass::Whole : Pass::Cheap);
   if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::exchange(postponed_, {}), Pass::Whole);
@@ -540,7 +539,7 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
     return recovery;
   }
   memory_.leave();
-  return end.number();
+  return end.leaf();
 }
 
 }  // namespace blackout

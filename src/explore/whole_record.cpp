@@ -37,7 +37,7 @@ std::size_t WholeRecord::find(TrackedNo w) const {
 }
 
 std::uint32_t WholeRecord::pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left) const {
-  return left[mix(seed_, sample, w) % left.size()];
+  return left[mix(seed_, sample, w.value()) % left.size()];
 }
 
 void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
@@ -65,7 +65,7 @@ bool WholeRecord::allows(TrackedNo w, const std::vector<std::uint32_t>& versions
 void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions) {
   if (!active_) return;
   Line& line = lines_[find(w)];
-  combination_ = mix(combination_, w, versions.front());
+  combination_ = mix(combination_, w.value(), versions.front());
   if (line.atNewest && !hasVersion(versions, line.newest)) {
     line.atNewest = false;
     ++notNewest_;

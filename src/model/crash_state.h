@@ -15,7 +15,7 @@
 
 namespace blackout {
 
-inline constexpr EventNo kNever = UINT32_MAX;
+inline constexpr EventNo kNever{UINT32_MAX};
 
 using LineBytes = std::array<std::byte, BLACKOUT_LINE>;
 
@@ -53,5 +53,12 @@ struct CrashLevel {
 // One level per crash: the first in the program's trace, each further one in the trace of
 // the recovery that ran on what the one before it left.
 using CrashState = std::vector<CrashLevel>;
+
+// An aligned word that is put over what a crash left: part of an experiment, never of a crash state.
+struct ReplacedWord {
+  PmAddr at = 0;
+  std::uint64_t value = 0;
+  bool operator==(const ReplacedWord&) const = default;
+};
 
 }  // namespace blackout
