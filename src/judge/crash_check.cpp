@@ -225,7 +225,7 @@ class Check {
     if (expected.oneAnswer()) return;
     std::uint64_t threads = 0, further = 0;
     bool judged = false;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
       auto unknown = expected.unjudged(space);
       if (!unknown) return;
       bool first = explorer_->space(space).level == 1;
