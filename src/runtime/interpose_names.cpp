@@ -76,6 +76,9 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
     if (fromPool) redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
     if (toPool) redirect(toDir, to, toCopy, canonical, Last::Keep);
   }
+  // Out of the pools nobody sees what is read of it.
+  if (fromPool && !toPool && observesCrash())
+    if (uint32_t leaves = fileOfPath(fromCopy)) observeFile(leaves, 0, header->files[leaves].size);
   Scope scope;
   uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
   uint32_t replaced = toPool ? fileOfPath(toCopy) : 0;
