@@ -169,6 +169,7 @@ class Check {
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
+    if (compare && !allFail && !patience_.over()) sayUnjudgedAnswers(expected);
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
@@ -215,6 +216,32 @@ class Check {
         fmt::format("Exit codes of restarts could not be judged, because {}; --expect-exit zero takes that for a "
                     "failure, --expect-exit any for right.",
                     why));
+  }
+
+  // What restarts print where nobody can say what they should: after crashes in what several threads did at once, and
+  // after further crashes.
+  void sayUnjudgedAnswers(ExpectedAnswers& expected) {
+    if (expected.oneAnswer()) return;
+    std::uint64_t threads = 0, further = 0;
+    bool judged = false;
+    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+      auto unknown = expected.unjudged(space);
+      if (!unknown) return;
+      bool first = explorer_->space(space).level == 1;
+      if (*unknown) ++(first ? threads : further);
+      auto basis = expected.at(space);
+      judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
+    }
+    if (threads != 0 && o_.points.neighbouring())
+      (judged ? out_.notes : out_.incomplete)
+          .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
+                                 "any mixture of what they did may be right; let the restart check what it finds.",
+                                 counted(threads, "crash")));
+    if (further != 0)
+      out_.notes.push_back(
+          fmt::format("What restarts print after {} in a restart was not judged: only failures count "
+                      "there.",
+                      counted(further, "crash")));
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.

@@ -21,6 +21,7 @@
 #include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
@@ -92,6 +93,7 @@ void sharing() {
 void beforeFork() { sharing(); }
 void inChild() {
   if (inRun()) attachChild();
+  forgetLocks();
   if (isRestart()) {
     // A server may go on in its child; the worker ends what is left.
     if (options.drive == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -171,6 +173,7 @@ void execEvent(const char* file, bool search) {
   if (!inRun()) return;
   noteExecutable(file, search);
   sharing();
+  keepLocksOverExec();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
 }

@@ -11,6 +11,7 @@
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -49,6 +50,7 @@ __attribute__((constructor(101))) static void begin() {
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
+      inheritLocks();
       noteRunModules();
     }
     if (options.heap != 0 && isPlainProgram()) beginHeap();
@@ -58,7 +60,10 @@ __attribute__((constructor(101))) static void begin() {
   beginTraps();
   {
     Scope scope;
-    if (processNumber > 1) findInheritedDescriptors();
+    if (processNumber > 1) {
+      findInheritedDescriptors();
+      inheritLocks();
+    }
   }
   if (options.heap != 0 && isPlainProgram()) beginHeap();
   noteModules();
