@@ -242,11 +242,12 @@ RunLook lookAt(pid_t run, pid_t except) {
         look.computes = state == 'R';
         return;
       }
+      WaitingThread waiting{{process, thread}, wait.what};
+      if (look.blocked < RunLook::kMostWaiting) look.waiting[look.blocked] = waiting;
       ++look.blocked;
       if (wait.rank <= best) return;
       best = wait.rank;
-      look.waits = {process, thread};
-      look.waitsFor = wait.what;
+      look.waits = waiting;
     });
   };
   if (!forEachBelow(pid_t(worker->process), except, visit)) visit(run);

@@ -243,6 +243,16 @@ TEST(Facts, OtherSymptom) {
             "List::pop (list.cpp:12).");
 }
 
+TEST(Facts, ThreadWaits) {
+  Finding f = shown(FindingKind::RecoveryFails);
+  Frame inner = fails().stack.front(), outer = inner;
+  outer.function = "main";
+  outer.line = 30;
+  EXPECT_EQ(sentenceOf(ThreadWaits{2, "a lock or a condition", {inner, outer}}, f),
+            "Thread 2 waits for a lock or a condition in List::pop (list.cpp:12), called from main (list.cpp:30).");
+  EXPECT_EQ(sentenceOf(ThreadWaits{1, "a thread", {}}, f), "Thread 1 waits for a thread.");
+}
+
 Said said(std::string output, int exitCode = 0) { return {std::move(output), false, exitCode, {}}; }
 
 TEST(Facts, WrongAnswer) {
