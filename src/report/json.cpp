@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
 #include "report/sentences.h"

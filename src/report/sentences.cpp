@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cctype>
 
+#include "events/id_text.h"
 #include "findings/numbers.h"
 
 namespace blackout {
@@ -427,8 +428,8 @@ std::vector<std::string> evidenceOf(const Finding& finding) {
 }
 
 std::string symptomOf(const Finding& finding, const ShownBy& shown) {
-  if (shown.failsAt == 0 || shown.failsAt > finding.places.size()) return shown.symptom;
-  const std::vector<Frame>& stack = finding.places[shown.failsAt - 1].stack;
+  if (shown.failsAt == 0 || shown.failsAt.value() > finding.places.size()) return shown.symptom;
+  const std::vector<Frame>& stack = finding.place(shown.failsAt).stack;
   return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack.front());
 }
 

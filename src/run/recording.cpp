@@ -31,6 +31,7 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   if (o.locks) options.set("locks", 1);
   if (o.stackDepth >= 0) options.set("stack", static_cast<std::uint64_t>(o.stackDepth));
   if (o.heap != 0) options.set("heap", o.heap);
+  if (o.heapFill) options.set("heapfill", *o.heapFill);
   return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
 }
 
@@ -85,7 +86,7 @@ Result<void> keepPools(const std::string& to, const Trace& trace, const fs::path
 // "pool.img" was mapped further than it reaches, and the program died of it.
 void explainBusError(const Trace& trace, Recording& recording) {
   if (!WIFSIGNALED(recording.waitStatus) || WTERMSIG(recording.waitStatus) != SIGBUS) return;
-  std::vector<std::uint64_t> sizes(trace.files().size());
+  IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;

@@ -291,3 +291,7 @@ uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site*
 }
 
 }  // namespace blackout::rt
+
+extern "C" uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
+  return blackout::rt::clientRequest(unanswered, args, site, BLACKOUT_FRAME());
+}

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,7 @@ struct Open {
   uintptr_t next;
   uintptr_t end;
 };
-Open spans[64];  // by size class
+Open spans[2][64];  // by size class; the second ones for calloc
 
 // Words of the allocator's own in PM, by address.
 uintptr_t tableOf(size_t span) { return base + kTable + span * 8; }
@@ -115,8 +117,25 @@ uint64_t consult(uintptr_t at, const char* function, const void* frame) {
   broken("the persistent heap is full; it never gives memory out twice, so give it more (--heap MiB)");
 }
 
+// Fresh memory of a recording has a content that nobody takes for an initialised one: a store of zero that is lost
+// shows. It is what the heap held before the recording, so no crash comes before it.
+void fillSpans(uintptr_t at, size_t size) {
+  if (options.heapfill == 0 || isRestart() || isVolatile) return;
+  const Region* r = findRegion(reinterpret_cast<void*>(at));
+  if (r == nullptr) return;
+  fillThrough(reinterpret_cast<void*>(at), int(options.heapfill), size);
+  uint8_t page[4096];
+  memset(page, int(options.heapfill), sizeof page);
+  for (size_t done = 0; done < size; done += sizeof page)
+    appendBlob(BLACKOUT_EV_FileData, 0, pmAddressOf(*r, at + done), page, sizeof page);
+}
+
+// What an allocation promises of its content.
+enum class Fresh { Anything, Zeros };
+
 // Opens `count` spans, the first at a multiple of `align`, for blocks of `size`.
-uintptr_t openSpans(size_t count, size_t size, size_t align, const char* function, const void* frame, uint32_t where) {
+uintptr_t openSpans(size_t count, size_t size, size_t align, Fresh fresh, const char* function, const void* frame,
+                    uint32_t where) {
   if (nextSpan == 0) {
     if (isRestart()) consult(top(), function, frame);
     nextSpan = freeSpan();
@@ -127,11 +146,12 @@ uintptr_t openSpans(size_t count, size_t size, size_t align, const char* functio
   nextSpan = span + count;
   settle(tableOf(span), size, where);
   if (isRestart()) settle(top(), nextSpan, where);
+  if (fresh == Fresh::Anything) fillSpans(base + span * kSpan, count * kSpan);
   return base + span * kSpan;
 }
 
 // Null in a signal handler that interrupted an event.
-void* allocate(size_t size, size_t align, const char* function, const void* frame) {
+void* allocate(size_t size, size_t align, const char* function, const void* frame, Fresh fresh = Fresh::Anything) {
   if (size > heapSize || align > heapSize) full();
   Scope scope;
   if (scope.nested) return nullptr;
@@ -141,11 +161,11 @@ void* allocate(size_t size, size_t align, const char* function, const void* fram
   uintptr_t at;
   if (block > kLargestSmall) {
     block = (size + 15) & ~size_t{15};
-    at = openSpans((block + kSpan - 1) / kSpan, block, align < kSpan ? kSpan : align, function, frame, where);
+    at = openSpans((block + kSpan - 1) / kSpan, block, align < kSpan ? kSpan : align, fresh, function, frame, where);
   } else {
-    Open& open = spans[classOf(block)];
+    Open& open = spans[fresh == Fresh::Zeros ? 1 : 0][classOf(block)];
     if (open.next + block > open.end) {
-      open.next = openSpans(1, block, kSpan, function, frame, where);
+      open.next = openSpans(1, block, kSpan, fresh, function, frame, where);
       open.end = open.next + kSpan;
     }
     at = open.next;
@@ -214,6 +234,24 @@ void* firstMalloc(size_t size) { return lookUp(), next.malloc(size); }
 void* firstCalloc(size_t count, size_t size) { return lookUp(), next.calloc(count, size); }
 void* firstRealloc(void* p, size_t size) { return lookUp(), next.realloc(p, size); }
 void firstFree(void* p) { lookUp(), next.free(p); }
+
+// Members of std::string are in libstdc++, but what they allocate is the program's string. Others of its functions, and
+// libc's, allocate for themselves: buffers of streams, locales, exceptions. The last
+// place of a call is remembered.
+bool isInString(void* caller) {
+  static constinit thread_local __attribute__((tls_model("initial-exec"))) void* last = nullptr;
+  static constinit thread_local __attribute__((tls_model("initial-exec"))) bool answer = false;
+  if (caller == last) return answer;
+  Dl_info info;
+  void* entry = nullptr;
+  bool found = dladdr1(caller, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr && info.dli_sname != nullptr;
+  auto inside = reinterpret_cast<uintptr_t>(caller) - reinterpret_cast<uintptr_t>(info.dli_saddr);
+  constexpr char kString[] = "_ZNSt7__cxx1112basic_stringI";
+  answer = found && inside <= static_cast<const Elf64_Sym*>(entry)->st_size &&
+           strncmp(info.dli_sname, kString, sizeof kString - 1) == 0;
+  last = caller;
+  return answer;
+}
 
 // Whether the code that called allocates from the persistent heap: it is instrumented, or in the program itself if that
 // is not. Only yes is remembered: a program file may register later.
@@ -301,9 +339,10 @@ void mapHeap() {
 }
 
 // The beginning of every allocating function: a block of the persistent heap, if it is to come from there.
-#define BLACKOUT_FROM_HEAP(function, size, align)                                                        \
-  if (__builtin_expect(heapSize != 0, 0) && allocatesHere(__builtin_return_address(0))) {                \
-    if (void* block = allocate(size, align, function, BLACKOUT_FRAME()); block != nullptr) return block; \
+#define BLACKOUT_FROM_HEAP(function, size, align, ...)                                                                \
+  if (__builtin_expect(heapSize != 0, 0) && allocatesHere(__builtin_return_address(0))) {                             \
+    if (void* block = allocate(size, align, function, BLACKOUT_FRAME() __VA_OPT__(, ) __VA_ARGS__); block != nullptr) \
+      return block;                                                                                                   \
   }
 
 // As one of libc's functions would copy, with the calls that led to it: from here on they can't be walked, because the
@@ -351,7 +390,7 @@ HEAP void* malloc(size_t size) {
 HEAP void* calloc(size_t count, size_t size) {
   size_t total;
   if (!__builtin_mul_overflow(count, size, &total)) {
-    BLACKOUT_FROM_HEAP("calloc", total, 16)
+    BLACKOUT_FROM_HEAP("calloc", total, 16, Fresh::Zeros)
   }
   return next.calloc(count, size);
 }
@@ -422,13 +461,58 @@ HEAP char* strndup(const char* text, size_t limit) {
   return copy != nullptr ? copy : BLACKOUT_REAL(strndup)(text, limit);
 }
 
+// The text is made in ordinary memory first, as libc does.
+static int print(char** out, const char* f, va_list arguments, const void* frame) {
+  char* text = nullptr;
+  int n = BLACKOUT_REAL(vasprintf)(&text, f, arguments);
+  if (n < 0) return n;
+  auto* block = static_cast<char*>(allocate(size_t(n) + 1, 16, "asprintf", frame));
+  if (block != nullptr) {
+    __blackout_memcpy(librarySite("asprintf"), block, text, size_t(n) + 1);
+    next.free(text);
+    text = block;
+  }
+  __blackout_memcpy(librarySite("asprintf"), out, &text, sizeof text);
+  return n;
+}
+HEAP int vasprintf(char** out, const char* f, va_list arguments) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  return here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(vasprintf)(out, f, arguments);
+}
+HEAP int asprintf(char** out, const char* f, ...) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  va_list arguments;
+  va_start(arguments, f);
+  int n = here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(vasprintf)(out, f, arguments);
+  va_end(arguments);
+  return n;
+}
+extern "C" {
+int __vasprintf_chk(char** out, int flag, const char* f, va_list arguments);
+int __asprintf_chk(char** out, int flag, const char* f, ...);
+}
+HEAP int __vasprintf_chk(char** out, int flag, const char* f, va_list arguments) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  return here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(__vasprintf_chk)(out, flag, f, arguments);
+}
+HEAP int __asprintf_chk(char** out, int flag, const char* f, ...) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  va_list arguments;
+  va_start(arguments, f);
+  int n = here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(__vasprintf_chk)(out, flag, f, arguments);
+  va_end(arguments);
+  return n;
+}
+
 // operator new in its forms, by their linkage names; every operator delete of the library ends in free().
-#define BLACKOUT_NEW(name, align, PARAMETERS, ARGUMENTS)                                       \
-  HEAP void* name PARAMETERS {                                                                 \
-    BLACKOUT_FROM_HEAP("operator new", size, align)                                            \
-    static void*(*real)PARAMETERS = nullptr;                                                   \
-    if (real == nullptr) real = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #name)); \
-    return real ARGUMENTS;                                                                     \
+#define BLACKOUT_NEW(name, align, PARAMETERS, ARGUMENTS)                                                         \
+  HEAP void* name PARAMETERS {                                                                                   \
+    void* caller = __builtin_return_address(0);                                                                  \
+    if (__builtin_expect(heapSize != 0, 0) && (allocatesHere(caller) || isInString(caller)))                     \
+      if (void* block = allocate(size, align, "operator new", BLACKOUT_FRAME()); block != nullptr) return block; \
+    static void*(*real)PARAMETERS = nullptr;                                                                     \
+    if (real == nullptr) real = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #name));                   \
+    return real ARGUMENTS;                                                                                       \
   }
 BLACKOUT_NEW(_Znwm, 16, (size_t size), (size))
 BLACKOUT_NEW(_Znam, 16, (size_t size), (size))

@@ -56,87 +56,125 @@ int accessMode(int fd) {
   return flags < 0 ? O_RDONLY : int(flags & O_ACCMODE);
 }
 
-void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
-  bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
-  if (fixed && isAside(reinterpret_cast<uintptr_t>(at), reinterpret_cast<uintptr_t>(at) + pages(size)))
-    makePrivatePools();
-  bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
-  bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && accessMode(fd) != O_RDONLY;
-  // What a recovery run reads matters, whatever way it maps it.
-  if (isRestart()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
-  auto begin = reinterpret_cast<uintptr_t>(at);
-  if (!pool) {
-    void* r = plainMap(at, size, prot, flags, fd, offset);
-    if (r != MAP_FAILED && (prot & PROT_EXEC) != 0 && (flags & MAP_ANONYMOUS) != 0)
-      noteExecutable(r, size, (prot & PROT_WRITE) != 0);
-    // Later pools may be mapped into it.
-    if (r != MAP_FAILED && !fixed && (flags & MAP_ANONYMOUS) != 0 && prot == PROT_NONE) {
-      Scope scope;
-      auto from = reinterpret_cast<uintptr_t>(r);
-      if (!scope.nested) noteReservation(from, from + pages(size));
-    }
-    // Something else now lies where PM was.
-    if (r != MAP_FAILED && fixed && mayBePm(r, size)) {
-      Scope scope;
-      if (!scope.nested) removeRegions(begin, begin + pages(size));
-    }
-    return r;
+struct Wanted {
+  void* at;
+  size_t size;
+  int prot;
+  int flags;
+  int fd;
+  off_t offset;
+
+  bool fixed() const { return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0; }
+  bool shared() const { return (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE; }
+};
+void* plainMap(const Wanted& w) { return plainMap(w.at, w.size, w.prot, w.flags, w.fd, w.offset); }
+void* mapAt(uintptr_t at, const Wanted& w) {
+  return plainMap(reinterpret_cast<void*>(at), w.size, w.prot, w.flags | MAP_FIXED_NOREPLACE, w.fd, w.offset);
+}
+
+// What a restart reads matters, whatever way it maps it; of a recording, what it may store.
+bool isPool(const Wanted& w) {
+  if ((w.flags & MAP_ANONYMOUS) != 0 || !isPoolDescriptor(w.fd)) return false;
+  return isRestart() || (w.shared() && accessMode(w.fd) != O_RDONLY);
+}
+
+void* mapOther(const Wanted& w) {
+  void* r = plainMap(w);
+  if (r == MAP_FAILED) return r;
+  auto begin = reinterpret_cast<uintptr_t>(r);
+  bool anonymous = (w.flags & MAP_ANONYMOUS) != 0;
+  if ((w.prot & PROT_EXEC) != 0 && anonymous) noteExecutable(r, w.size, (w.prot & PROT_WRITE) != 0);
+  // Later pools may be mapped into it.
+  if (!w.fixed() && anonymous && w.prot == PROT_NONE) {
+    Scope scope;
+    if (!scope.nested) noteReservation(begin, begin + pages(w.size));
   }
+  // Something else now lies where PM was.
+  if (w.fixed() && mayBePm(r, w.size)) {
+    Scope scope;
+    if (!scope.nested) removeRegions(begin, begin + pages(w.size));
+  }
+  return r;
+}
+
+// Whether the way in which a restart opened the pool allows it, which the image's own descriptor doesn't know.
+bool allowed(const Wanted& w) {
+  int mode = accessMode(w.fd);
+  return mode != O_WRONLY && !(w.shared() && (w.prot & PROT_WRITE) != 0 && mode == O_RDONLY);
+}
+
+// How a restart maps these bytes of a pool: of the image privately, else as it asked for. `readOnly`: by a descriptor
+// that is open for reading only. False, with errno: it can't.
+bool chooseInRestart(uint32_t file, Wanted& w, bool& readOnly) {
+  // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
+  // same memory.
+  if ((recordsEvents() && plainCode) || isAside(file)) makePrivatePools();
+  readOnly = w.shared() && accessMode(w.fd) == O_RDONLY;
+  if (mapsImage()) {
+    bool second = mapsFile(file, uint64_t(w.offset), w.size);
+    if (w.shared() ? second && !canHoldAll(file, uint64_t(w.offset), pages(w.size))
+                   : second || (w.prot & PROT_WRITE) != 0)
+      makePrivatePools();
+    else
+      w.flags = (w.flags & ~MAP_TYPE) | MAP_PRIVATE;
+  }
+  if ((w.flags & MAP_TYPE) == MAP_PRIVATE) w.flags |= MAP_NORESERVE;
+  // What the program may only read is protected and opened again all the same.
+  return !readOnly || !hasPrivatePools() || (w.fd = keptDescriptor(file, w.fd)) >= 0;
+}
+
+// Where it is mapped in every run, if the program has no wish.
+void* mapPlaced(uint32_t file, const Wanted& w) {
+  if (isRestart() && w.at == nullptr) {
+    uintptr_t recorded = recordedAddress(file, uint64_t(w.offset), pages(w.size));
+    void* r = recorded == 0 ? MAP_FAILED : mapAt(recorded, w);
+    if (r != MAP_FAILED) return r;
+  }
+  // A hint is taken too: programs with pointers inside their pools depend on it.
+  if (w.at != nullptr || w.fixed() || (w.flags & MAP_32BIT) != 0) {
+    void* r = plainMap(w);
+    if (r != MAP_FAILED || w.at != nullptr) return r;
+  } else {
+    for (int attempt = 0; attempt < 16; ++attempt) {
+      void* r = mapAt(placeForMapping(w.size), w);
+      if (r != MAP_FAILED) return r;
+      if (errno == ENOMEM) break;  // our stretch is used up: wherever there is room
+      if (errno != EEXIST) return r;
+    }
+  }
+  return plainMap(w);
+}
+
+void* map(Wanted w) {
+  auto at = reinterpret_cast<uintptr_t>(w.at);
+  if (w.fixed() && isAside(at, at + pages(w.size))) makePrivatePools();
+  if (!isPool(w)) return mapOther(w);
   // Private copies are on no DAX file system; a recording and its restarts must hear the same.
-  if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && (flags & MAP_SYNC) != 0) {
+  if ((w.flags & MAP_TYPE) == MAP_SHARED_VALIDATE && (w.flags & MAP_SYNC) != 0) {
     errno = EOPNOTSUPP;
     return MAP_FAILED;
   }
-  if (isRestart() &&
-      (accessMode(fd) == O_WRONLY || (shared && (prot & PROT_WRITE) != 0 && accessMode(fd) == O_RDONLY))) {
+  if (isRestart() && !allowed(w)) {
     errno = EACCES;
     return MAP_FAILED;
   }
   noteModules();
   Scope scope;
-  if (scope.nested) return plainMap(at, size, prot, flags, fd, offset);
-  uint32_t file = fileOfDescriptor(fd);
-  if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
-  void* r = MAP_FAILED;
-  // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
-  // same memory.
-  if (recordsEvents() && plainCode) makePrivatePools();
-  if (isAside(file)) makePrivatePools();
-  bool readOnly = isRestart() && shared && accessMode(fd) == O_RDONLY;
-  if (mapsImage()) {
-    bool second = mapsFile(file, uint64_t(offset), size);
-    if (shared ? second && !canHoldAll(file, uint64_t(offset), pages(size)) : second || (prot & PROT_WRITE) != 0)
-      makePrivatePools();
-    else
-      flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
-  }
-  if (isRestart() && (flags & MAP_TYPE) == MAP_PRIVATE) flags |= MAP_NORESERVE;
-  // What the program may only read is protected and opened again all the same.
-  if (readOnly && hasPrivatePools() && (fd = keptDescriptor(file, fd)) < 0) return MAP_FAILED;
-  if (isRestart() && at == nullptr) {
-    if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
-      r = plainMap(reinterpret_cast<void*>(recorded), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
-  }
-  if (r != MAP_FAILED) {
-  } else if (at != nullptr || fixed || (flags & MAP_32BIT) != 0) {
-    // A hint is taken too: programs with pointers inside their pools depend on it.
-    r = plainMap(at, size, prot, flags, fd, offset);
-  } else {
-    for (int attempt = 0; attempt < 16 && r == MAP_FAILED; ++attempt) {
-      r = plainMap(reinterpret_cast<void*>(placeForMapping(size)), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
-      if (r == MAP_FAILED && errno == ENOMEM) break;  // our stretch is used up: wherever there is room
-      if (r == MAP_FAILED && errno != EEXIST) return r;
-    }
-  }
-  if (r == MAP_FAILED && at == nullptr) r = plainMap(nullptr, size, prot, flags, fd, offset);
+  if (scope.nested) return plainMap(w);
+  uint32_t file = fileOfDescriptor(w.fd);
+  if (file == 0) return plainMap(w);
+  bool copied = isRestart() && !w.shared();
+  bool readOnly = false;
+  if (isRestart() && !chooseInRestart(file, w, readOnly)) return MAP_FAILED;
+  void* r = mapPlaced(file, w);
   if (r == MAP_FAILED) return r;
-  begin = reinterpret_cast<uintptr_t>(r);
-  Region region{begin, begin + pages(size), file, uint64_t(offset)};
-  region.protection = prot;
-  region.copied = isRestart() && !shared;
+  auto begin = reinterpret_cast<uintptr_t>(r);
+  Region region{begin, begin + pages(w.size), file, uint64_t(w.offset)};
+  region.protection = w.prot;
+  region.copied = copied;
   region.readOnly = readOnly;
   removeRegions(region.begin, region.end);
-  if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  if (!addTrapped(region, w.fd, (w.flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
 }
 
@@ -170,7 +208,7 @@ int syncFile(int fd, int (*real)(int)) {
 
 BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
   if (!inRun()) return plainMap(at, size, prot, flags, fd, offset);
-  void* r = map(at, size, prot, flags, fd, offset);
+  void* r = map({at, size, prot, flags, fd, offset});
   if (r == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd)) {
     // Without Blackout there may be room: what the program does now says nothing of it.
     unfollowed("it can't map a pool here: no memory or address space is left for it");

@@ -182,8 +182,8 @@ BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
   return made;
 }
 static int control(int fd, int command, unsigned long argument) {
-  if (command == F_GETFL && readsPool(fd) && !hasPrivatePools()) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
-  if (command == F_SETFL && readsPool(fd) && !hasPrivatePools()) {
+  if (command == F_GETFL && readsImage(fd)) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
+  if (command == F_SETFL && readsImage(fd)) {
     constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
     notePoolFlags(fd, (poolFlags(fd) & ~kChangeable) | (int(argument) & kChangeable));
     return 0;
@@ -194,6 +194,10 @@ static int control(int fd, int command, unsigned long argument) {
   if ((sets || command == F_GETLK || command == F_OFD_GETLK) && argument != 0 &&
       lockPool(fd, command, reinterpret_cast<struct flock*>(argument), done))
     return done;
+  // The lock of a description is taken on it, for which the kernel wants it to be open for writing.
+  bool ofDescription = argument != 0 && (command == F_OFD_SETLK || command == F_OFD_SETLKW);
+  if (ofDescription && readsPool(fd) && reinterpret_cast<struct flock*>(argument)->l_type == F_WRLCK)
+    makePrivatePools();
   auto* real = BLACKOUT_REAL(fcntl);
   int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
   if (r == 0 && sets) noteLock(fd);

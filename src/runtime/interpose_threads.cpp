@@ -19,6 +19,7 @@
 #include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -88,6 +89,7 @@ void sharing() {
 void beforeFork() { sharing(); }
 void inChild() {
   if (inRun()) attachChild();
+  forgetLocks();
   if (isRestart()) {
     // A server may go on in its child; the worker ends what is left.
     if (options.drive == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -167,6 +169,7 @@ void execEvent(const char* file, bool search) {
   if (!inRun()) return;
   noteExecutable(file, search);
   sharing();
+  keepLocksOverExec();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
 }

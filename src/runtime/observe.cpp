@@ -25,9 +25,6 @@
 
 namespace blackout::rt {
 
-blackout_worker* worker = nullptr;
-const blackout_plan* plan = nullptr;
-
 namespace {
 
 constexpr size_t kMaxTracked = size_t{1} << 24;
@@ -116,29 +113,6 @@ inline uint64_t see(uint32_t tracked, uint64_t mask) {
 
 void noteMadeFile(uint32_t file) { observed->made[file] = true; }
 
-const uint32_t* trackedSlots(uint32_t file, uint64_t& lines) {
-  if (file >= plan->file_count || observed->made[file]) return nullptr;
-  const auto& f = reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file];
-  lines = f.lines;
-  return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
-}
-
-const uint8_t* trackedMarks(uint32_t file) {
-  return planBytes() + reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file].marks;
-}
-
-void mapPlan(const char* path) {
-  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  struct stat st;
-  if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) stop("the plan of a recovery can't be opened:", path, 3);
-  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, kPlanBase, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
-  syscall(SYS_close, fd);
-  if (p == MAP_FAILED) stop("no address space for the plan of a recovery", nullptr, 3);
-  plan = static_cast<const blackout_plan*>(p);
-  if (plan->magic != BLACKOUT_PLAN_MAGIC || plan->version != BLACKOUT_RECOVERY_VERSION)
-    stop("the plan of a recovery is of another version of Blackout:", path, 3);
-}
-
 namespace {
 
 void* mapObserved(int flags, int fd) {
@@ -198,6 +172,7 @@ void mapSeen() {
   int fd = options.worker != nullptr && options.client == 0 ? openObserved(0) : -1;
   shared = fd >= 0;
   observed = static_cast<Observed*>(mapObserved(fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd));
+  madeFiles = observed->made;
   if (fd < 0) return;
   syscall(SYS_close, fd);
   // It executed this program, or was started by somebody that gave no word of it.
@@ -353,23 +328,6 @@ bool operationReached(uint64_t n, unsigned question, const void* frame) {
   }
   return worker->operations[n] >= question;
 }
-
-namespace {
-
-void addSentence(char* to, size_t room, const char* text, const char* detail) {
-  char line[1024];
-  int n = snprintf(line, sizeof line, "%s%s%s\n", text, detail ? " " : "", detail ? detail : "");
-  if (n <= 0 || size_t(n) >= sizeof line) return;
-  size_t used = strnlen(to, room);
-  if (strstr(to, line) != nullptr || used + size_t(n) + 1 > room) return;
-  memcpy(to + used, line, size_t(n) + 1);
-}
-
-}  // namespace
-
-void note(const char* text, const char* detail) { addSentence(worker->notes, sizeof worker->notes, text, detail); }
-void unseen(const char* text, const char* detail) { addSentence(worker->unseen, sizeof worker->unseen, text, detail); }
-void noteRunModule(const char* path) { addSentence(worker->modules, sizeof worker->modules, path, nullptr); }
 
 }  // namespace blackout::rt
 

@@ -41,8 +41,8 @@ class ValueList {
         stop(text, nullptr, 2);
       }
       // So large a size must not make the sum wrap around.
-      size_t most = BLACKOUT_MAX_VALUE_BYTES + 1;
-      size_ += sizeof(blackout_value_head) + padded(sizeOf(values[i]) < most ? sizeOf(values[i]) : most);
+      size_t limit = BLACKOUT_MAX_VALUE_BYTES + 1;
+      size_ += sizeof(blackout_value_head) + padded(sizeOf(values[i]) < limit ? sizeOf(values[i]) : limit);
     }
     if (size_ > BLACKOUT_MAX_VALUE_BYTES) {
       snprintf(text, sizeof text, "%s: more than %u KiB of values; pass a part of them, or a digest", function,

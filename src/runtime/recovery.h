@@ -19,6 +19,8 @@ extern blackout_worker* worker;
 extern const blackout_plan* plan;
 // The folder of this run's worker.
 extern const char* workerFolder;
+// By number: files that the run made itself, so that nothing in them is the crash's.
+extern const bool* madeFiles;
 
 // The fork server. Returns only in a recovery run, with everything in place.
 void becomeZygote();
@@ -61,14 +63,6 @@ void joinObserved();
 // them as a recording does. Does something once per restart, and nothing elsewhere. Not inside a Scope that another
 // thread could wait for: it takes one itself.
 void makePrivatePools();
-bool hasPrivatePools();
-// Whether its pools are still the image that all runs of the worker share, mapped privately.
-inline bool mapsImage() { return isRestart() && !hasPrivatePools(); }
-// A process of the run took them before it executed this program.
-void joinPrivatePools();
-// What the program asked for when it opened a pool that is really open for reading only.
-void notePoolFlags(int fd, int flags);
-int poolFlags(int fd);
 // Inside a Scope. A run without files of its own unmaps these addresses; what it stored there would go with its private
 // mapping. So it is put aside, out of the program's reach, until the run asks for the file again, which most never do.
 // The rest of the addresses is unmapped. False: there is nothing to keep.
@@ -76,8 +70,6 @@ bool putAside(uintptr_t begin, uintptr_t end);
 // Whether something is put aside: of the file, or at these addresses.
 bool isAside(uint32_t file);
 bool isAside(uintptr_t begin, uintptr_t end);
-// Whether a recovery run has this descriptor of a pool.
-bool readsPool(int fd);
 // Where the recording mapped these bytes; 0: it didn't.
 uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
 

@@ -3,6 +3,7 @@
 namespace blackout::rt {
 
 Role role = Role::Idle;
+bool privatePools = false;
 bool trapping = false;
 bool plainCode = false;
 

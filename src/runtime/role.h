@@ -41,6 +41,12 @@ inline bool observesOnly() { return isRestart() && !recordsEvents(); }
 inline bool redirectsFiles() { return isRestart(); }
 inline bool isClient() { return has(kTalks); }
 
+// A restart that has private copies of its pools: made by this process, or by one before it in the run.
+extern bool privatePools;
+inline bool hasPrivatePools() { return privatePools; }
+// A restart whose pools are still the image that all runs of the worker share, mapped privately.
+inline bool mapsImage() { return isRestart() && !privatePools; }
+
 // Beside the role, whatever that is:
 // Whether PM is protected in this process: the option "trap".
 extern bool trapping;

@@ -282,7 +282,7 @@ uint64_t fileEnd(const Region& r) { return r.offset + (r.end - r.begin); }
 }  // namespace
 
 bool canHold(uint32_t file, uint64_t offset, size_t size) {
-  constexpr size_t kMostPages = 16;
+  constexpr size_t kPageLimit = 16;
   if (!trapping || recordsEvents()) return false;
   size_t pages = 0;
   for (int i = 0; i < regionCount; ++i) {
@@ -293,7 +293,7 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
     uint64_t to = fileEnd(r) < offset + size ? fileEnd(r) : offset + size;
     pages += size_t(to - from + kPage - 1) / kPage;
   }
-  return pages <= kMostPages;
+  return pages <= kPageLimit;
 }
 
 bool addTrapped(Region fresh, int fd, bool shared) {

@@ -39,6 +39,7 @@ struct Trap {
   Access access;
   uint64_t iterations;  // that are executed now
   Stored stored;
+  Pieces* parts = nullptr;  // of a scatter that is executed in parts
 };
 
 // Iterations that one execution can do: all its memory is reached in one way, and it goes upwards.
@@ -91,28 +92,34 @@ bool forbidden(const Access& a, uint64_t iterations) {
   return no;
 }
 
-void recordWritten(const Trap& t, const Operand& o, uint8_t kind, uint32_t where, bool joined) {
-  size_t size = size_t(o.size * t.iterations);
-  alignas(16) uint8_t bytes[512];
-  for (size_t done = 0; done < size;) {
-    size_t n = size - done < sizeof bytes ? size - done : sizeof bytes;
-    readThrough(bytes, o.address + done, n);
-    if (t.stored.mask == ~uint64_t{0} || size > 64) {
-      recordStore(kind, reinterpret_cast<void*>(o.address + done), bytes, n, where, joined);
-    } else {
-      for (size_t from = 0; from < n;) {
-        if ((t.stored.mask >> from & 1) == 0) {
-          ++from;
-          continue;
-        }
-        size_t to = from;
-        while (to < n && (t.stored.mask >> to & 1) != 0) ++to;
-        recordStore(kind, reinterpret_cast<void*>(o.address + from), bytes + from, to - from, where);
-        from = to;
-      }
-    }
-    done += n;
+// The runs of set bits, of `size` bytes: body(from, size).
+template <class Body>
+void eachRun(uint64_t mask, size_t size, Body body) {
+  if (mask == ~uint64_t{0} || size > 64) return body(size_t{0}, size);
+  for (size_t from = 0; from < size; ++from) {
+    size_t to = from;
+    while (to < size && (mask >> to & 1) != 0) ++to;
+    if (to == from) continue;
+    body(from, to - from);
+    from = to;
   }
+}
+
+void recordWritten(const Trap& t, const Operand& o, uint8_t kind, uint32_t where, bool joined) {
+  alignas(16) uint8_t bytes[512];
+  if (joined) {
+    readThrough(bytes, o.address, 16);
+    return recordStore(kind, reinterpret_cast<void*>(o.address), bytes, 16, where, true);
+  }
+  Pieces own(kind, where);
+  Pieces& pieces = t.parts == nullptr ? own : *t.parts;
+  eachRun(t.stored.mask, size_t(o.size * t.iterations), [&](size_t from, size_t size) {
+    for (size_t n = 0; size > 0; from += n, size -= n) {
+      n = size < sizeof bytes ? size : sizeof bytes;
+      readThrough(bytes, o.address + from, n);
+      pieces.add(reinterpret_cast<void*>(o.address + from), bytes, n);
+    }
+  });
 }
 
 // What the instruction did, as a hook of instrumented code would record it.
@@ -122,7 +129,9 @@ void recordTrap(const Trap& t, blackout_site_kind kind, uint32_t where) {
     const Operand& o = t.access.operands[i];
     size_t size = size_t(o.size * t.iterations);
     if (!overlapsRegion(o.address, o.address + size)) continue;
-    if (o.read && options.loads != 0 && !atomic) recordLoad(reinterpret_cast<void*>(o.address), size, where);
+    if (o.read && options.loads != 0 && !atomic)
+      eachRun(o.bytes, size,
+              [&](size_t from, size_t n) { recordLoad(reinterpret_cast<void*>(o.address + from), n, where); });
     if (!o.written) continue;
     if (!t.stored.any) {
       if (atomic) append(BLACKOUT_EV_RmwFence, 0, where, o.address, 0);
@@ -147,19 +156,18 @@ void observeTrap(const Trap& t, blackout_site* site) {
   uint32_t group = t.iterations > 1 ? newGroup() : 0;
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
-    if (o.read) observe(reinterpret_cast<void*>(o.address), size_t(o.size * t.iterations), site, nullptr, group);
+    if (!o.read) continue;
+    eachRun(o.bytes, size_t(o.size * t.iterations), [&](size_t from, size_t n) {
+      observe(reinterpret_cast<void*>(o.address + from), n, site, nullptr, group);
+    });
   }
 }
 void overwriteTrap(const Trap& t) {
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
     if (!o.written || !t.stored.any) continue;
-    if (t.stored.mask == ~uint64_t{0} || o.size > 64) {
-      overwrite(reinterpret_cast<void*>(o.address), size_t(o.size * t.iterations));
-    } else {
-      for (unsigned b = 0; b < o.size; ++b)
-        if ((t.stored.mask >> b & 1) != 0) overwrite(reinterpret_cast<void*>(o.address + b), 1);
-    }
+    eachRun(t.stored.mask, size_t(o.size * t.iterations),
+            [&](size_t from, size_t n) { overwrite(reinterpret_cast<void*>(o.address + from), n); });
   }
 }
 
@@ -227,6 +235,11 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   return Fault::Handled;
 }
 
+bool isUnfinishedScatter(const Trap& t, uintptr_t pc) {
+  return t.access.count == 1 && t.access.operands[0].written && t.access.iterations == 1 &&
+         placeInProgram(uintptr_t(t.context.uc_mcontext.gregs[REG_RIP])) == pc;
+}
+
 Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
   uintptr_t pc = placeInProgram(uintptr_t(context.uc_mcontext.gregs[REG_RIP]));
   if (isFlush(kindOf(i))) {
@@ -270,7 +283,19 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
       return Fault::Handled;
   }
   if (observesCrash()) overwriteTrap(t);
-  recordTrap(t, kindOf(i), whereOf(site, stack));
+  uint32_t where = whereOf(site, stack);
+  Pieces parts(BLACKOUT_EV_Store, where);
+  if (isUnfinishedScatter(t, pc)) t.parts = &parts;
+  recordTrap(t, kindOf(i), where);
+  // The rest of a scatter is part of the same store; what can't be done here faults again.
+  while (isUnfinishedScatter(t, pc)) {
+    t.access = accessOf(i, context);
+    const Operand& o = t.access.operands[0];
+    if (t.access.count == 0 || pageRegion(o.address) == nullptr || forbidden(t.access, 1)) break;
+    if (executeThrough(t) != Executed::Done) break;
+    if (observesCrash()) overwriteTrap(t);
+    recordTrap(t, kindOf(i), where);
+  }
   return Fault::Handled;
 }
 
@@ -392,9 +417,11 @@ void prepareTraps() {
   trapping = true;
   followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
-  // Constructors may meet a breakpoint.
+  // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
-  followLoader(onPatch, {forgetModule, noteModules});
+  takeSystemCalls();
+  followLoader(onPatch, {followInstructions, forgetModule, noteModules});
+  followLibc();
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
@@ -402,7 +429,6 @@ void beginTraps() {
   if (!trapping) return;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
-  takeSystemCalls();
   sayKept();
   if (observesCrash()) worker->instrumented = 1;
 }
