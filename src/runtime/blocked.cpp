@@ -114,7 +114,9 @@ bool ownWatched(pid_t process, uint64_t epoll) {
 }
 
 Wait futexWait(pid_t process, const Call& c) {
-  const char* lock = c.a[0] - kPmBase < kPmSpan ? kWaitsForPmLock : kWaitsForLock;
+  // The kernel is given the second mapping, where there is one.
+  bool inPm = c.a[0] - kPmBase < kPmSpan || c.a[0] - kAliasBase < kAliasEnd - kAliasBase;
+  const char* lock = inPm ? kWaitsForPmLock : kWaitsForLock;
   switch (c.a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_LOCK_PI:

@@ -45,6 +45,9 @@ TEST(Verdict, MissingFlush) {
   EXPECT_EQ(verdictOf(f),
             "Node.value, stored at (1), is never flushed: a crash can lose it while List.root, stored at (2), "
             "survives, and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  // A name stays as the program writes it.
+  cause(f).first->bytes.type = "node.value";
+  EXPECT_TRUE(verdictOf(f).starts_with("node.value, stored at (1), is never flushed"));
   cause(f).first->bytes.type.clear();
   cause(f).second.reset();
   cause(f).promised = PromisedEnd{90, 2};
