@@ -435,8 +435,9 @@ Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const ChosenVersions& chosen)
   return state_->search.recoveryOf(s, state_->pinned(chosen));
 }
 
-Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced) {
+Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced, bool hangs) {
   Run made = request(s, chosen, traced);
+  made.hangs = hangs;
   auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(*ended), {}};

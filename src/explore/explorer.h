@@ -208,7 +208,7 @@ class Explorer {
     RunEnd result;
     std::optional<Divergence> divergence;
   };
-  Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false);
+  Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false, bool hangs = false);
   // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
   Result<std::optional<Divergence>> repeatSample(std::size_t count);
 

@@ -226,13 +226,16 @@ class Check {
   // after further crashes.
   void sayUnjudgedAnswers(ExpectedAnswers& expected) {
     if (expected.oneAnswer()) return;
-    std::uint64_t threads = 0, further = 0;
-    bool judged = false;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+    std::uint64_t threads = 0;
+    bool judged = false, further = false;
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
+      if (further) break;
       auto unknown = expected.unjudged(space);
       if (!unknown) return;
-      bool first = explorer_->space(space).level == 1;
-      if (*unknown) ++(first ? threads : further);
+      if (explorer_->space(space).level > 1)
+        further = *unknown;
+      else
+        threads += *unknown ? 1 : 0;
       auto basis = expected.at(space);
       judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
     }
@@ -241,11 +244,9 @@ class Check {
           .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
                                  "any mixture of what they did may be right; let the restart check what it finds.",
                                  counted(threads, "crash")));
-    if (further != 0)
-      out_.notes.push_back(
-          fmt::format("What restarts print after {} in a restart was not judged: only failures count "
-                      "there.",
-                      counted(further, "crash")));
+    if (further)
+      out_.notes.emplace_back(
+          "What restarts print after a crash in a restart was not judged: only failures count there.");
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.

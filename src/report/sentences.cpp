@@ -47,12 +47,14 @@ std::string plainName(std::string name) {
   return name;
 }
 
+// "List::pop (list.cpp:12)"
+std::string callText(const Frame& f) {
+  std::string name = f.function.empty() ? "an unknown function" : plainName(f.function);
+  return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
+}
 // "crashes with SIGSEGV in lookup (map.cpp:60)"
 std::string symptomIn(const std::string& symptom, const Frame& f) {
-  if (f.function.empty()) return symptom;
-  std::string name = plainName(f.function);
-  return f.file.empty() ? fmt::format("{} in {}", symptom, name)
-                        : fmt::format("{} in {} ({}:{})", symptom, name, baseName(f.file), f.line);
+  return f.function.empty() ? symptom : fmt::format("{} in {}", symptom, callText(f));
 }
 
 std::string symptomOf(const Finding& f) { return f.shownBy ? symptomOf(f, *f.shownBy) : std::string("fails"); }
@@ -355,6 +357,12 @@ struct Sentences {
   std::string operator()(const OtherSymptom& e) const {
     return "Other restarts fail by the same cause in another way: " +
            std::visit(Verdicts{f, symptomIn(e.symptom, e.at)}, f.claim);
+  }
+  std::string operator()(const ThreadWaits& e) const {
+    std::string out = fmt::format("Thread {} waits for {}", e.thread, e.what);
+    for (std::size_t i = 0; i < e.stack.size(); ++i)
+      out += fmt::format("{} {}", i == 0 ? " in" : ", called from", callText(e.stack[i]));
+    return out + ".";
   }
   std::string operator()(const ReadAfterCrash& e) const {
     return fmt::format("This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", e.place,

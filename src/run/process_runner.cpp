@@ -185,8 +185,10 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   if (auto ok = w.image.become(request); !ok) return ok;
   w.traced = request.traced;
   w.control->traced = request.traced ? 1 : 0;
+  w.control->hangs = request.hangs ? 1 : 0;
   w.control->timeout_ms = limits_.seconds * 1000;
   w.control->step_limit = limits_.steps;
+  w.control->memory_limit = std::min<std::uint64_t>(limits_.mebibytes, UINT64_MAX >> 24) << 20;
   ++w.control->run;
   for (OperationNo i : idRange<OperationNo>(baseline_->tracked().operations()))
     w.control->operations[i.value()] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
@@ -272,6 +274,11 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   }
   o.faultAddress = c.fault_address;
   o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(c.waiting_count, BLACKOUT_MAX_WAITING); ++i) {
+    const blackout_waiting& t = c.waiting[i];
+    result.waiting.push_back({std::string(t.what, shownLength(t.what, sizeof t.what)),
+                              {t.frames, t.frames + std::min<std::uint64_t>(t.frame_count, BLACKOUT_MAX_RUN_FRAMES)}});
+  }
   // Where it is when it is found to take too much is chance, and what differs between two runs is taken for more.
   if (o.ending == Ending::Bound && !w.traced) o.frames.clear();
   if (c.instrumented == 0 && o.ending != Ending::Broken) {

@@ -94,6 +94,7 @@ struct Run {
   std::optional<std::vector<FileState>> files;
   Schedule schedule;
   bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
+  bool hangs = false;   // that is known: it may be ended (TimedOut) when it observes nothing more
 };
 
 // What a run did that may differ from run to run. Bits.
@@ -119,18 +120,25 @@ struct ClientEnd {
   bool killedServer = false;  // SIGTERM was not enough
 };
 
+// A thread of a run in which everybody waits for ever.
+struct WaitingThread {
+  std::string what;                   // it waits for: "a lock or a condition"
+  std::vector<std::uint64_t> frames;  // innermost first; empty: unknown
+};
+
 // A run that is over: how it ended, with the history of operations that it kept (Outcome::history), what it observed
 // of the crash, and its trace.
 struct RunEnd {
   Outcome outcome;
   std::vector<Query> queries;
   std::uint64_t steps = 0;
-  std::uint32_t used = 0;           // kUsed* bits
-  std::vector<std::string> notes;   // sentences for the user, such as which file it read
-  std::vector<std::string> unseen;  // what it did that could not be observed: nothing is clean then
-  int waitStatus = 0;               // of a recording, as wait(2) gives it
-  std::string tracePath;            // traced runs: its own trace, the runner's until the worker's next run
-  std::optional<ClientEnd> client;  // of a recording with one; that of a restart is part of the outcome
+  std::uint32_t used = 0;              // kUsed* bits
+  std::vector<std::string> notes;      // sentences for the user, such as which file it read
+  std::vector<std::string> unseen;     // what it did that could not be observed: nothing is clean then
+  std::vector<WaitingThread> waiting;  // the first ones, if all of them do
+  int waitStatus = 0;                  // of a recording, as wait(2) gives it
+  std::string tracePath;               // traced runs: its own trace, the runner's until the worker's next run
+  std::optional<ClientEnd> client;     // of a recording with one; that of a restart is part of the outcome
 };
 
 // Makes runs: one, or several at a time by a RunBatch, which has the runner to itself as long as it lives.
