@@ -31,7 +31,7 @@ struct Options {
   std::vector<std::string> suppressions;
   bool printSuppressions = false;
   std::vector<std::string> trust;
-  std::string failOn;  // empty: shown if crashes are explored, else suspected
+  std::string failOn;  // empty: proved if crashes are explored, else suspected
   CrashWords crash;
   std::string model = "x86";
   std::vector<std::string> detect;
@@ -85,9 +85,9 @@ Result<Plan> planOf(const Options& options) {
     check.crash = std::move(*crash);
     check.crash->program.options.set(options.record.trap);
   }
-  auto failOn = severityNamed(!options.failOn.empty() ? options.failOn : check.crash ? "shown" : "suspected");
+  auto failOn = failOnNamed(!options.failOn.empty() ? options.failOn : check.crash ? "proved" : "suspected");
   if (!failOn)
-    return fail(fmt::format("--fail-on={}: no such severity; it is shown, suspected or perf", options.failOn));
+    return fail(fmt::format("--fail-on={}: no such severity; it is shown, proved, suspected or perf", options.failOn));
   plan.failOn = *failOn;
   auto model = modelNamed(options.model);
   if (!model) return tl::unexpected(model.error());
@@ -119,9 +119,9 @@ Result<Plan> planOf(const Options& options) {
 // Times differ from run to run, and a file should not: only somebody who waits is told.
 void showEstimate(const CrashEstimate& e) {
   constexpr double kWorthSaying = 10;  // seconds
-  if (isatty(STDERR_FILENO) != 1 && e.seconds < kWorthSaying) return;
-  fmt::print(stderr, "{}; a restart takes {:.1f} ms; about {}\n", counted(e.points, "point"), e.secondsPerRun * 1000,
-             durationText(e.seconds));
+  if (isatty(STDERR_FILENO) != 1 && e.manySeconds < kWorthSaying) return;
+  fmt::print(stderr, "{}; a restart takes {:.1f} ms; {} to {}, if they are like most\n", counted(e.points, "point"),
+             e.secondsPerRun * 1000, durationText(e.fewSeconds), durationText(e.manySeconds));
 }
 
 // False: standard error can't be written.
@@ -242,8 +242,8 @@ const Register registered({
           ->allow_extra_args(false);
       app.add_option(
              "--fail-on", o->failOn,
-             "exit with 1 for findings that are shown, suspected or perf, or worse; by default shown if crashes "
-             "are explored, else suspected")
+             "exit with 1 for findings that are shown, proved (shown, or suspected with a restart that says what it "
+             "should not), suspected or perf, or worse; by default proved if crashes are explored, else suspected")
           ->type_name("SEVERITY");
       declareCrashOptions(app, o->crash);
       app.add_option("--model", o->model, modelHelp())->type_name("MODEL");

@@ -147,6 +147,11 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
          "persisted; sample:N: N random ones at each point")
       ->type_name("NAME");
+  app.add_option("--assume", w.assume,
+                 "checksums: a record of many lines that a restart reads whole counts as checksummed, even if "
+                 "combinations of lost lines lead to different results; otherwise the result is inconclusive then")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"checksums"}));
   app.add_option("--seed", w.seed, "seed of what is chosen at random")->type_name("N");
   app.add_option(
          "--points", w.points,
@@ -239,6 +244,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
   o.seconds = w.seconds;
   o.maxRuns = w.maxRuns;
+  o.assumeChecksums = w.assume == "checksums";
   o.loadsReport = w.loadsReport;
   if (!w.resume.empty() && !fs::exists(w.resume, error))
     return fail(fmt::format("--resume {}: no such file; name the one that the exploration left", w.resume));

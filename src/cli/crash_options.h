@@ -27,6 +27,7 @@ struct CrashWords {
   bool noTree = false;
   double seconds = 0;
   std::uint64_t maxRuns = 0;
+  std::string assume;
   RunLimits limits;
   std::string resume;
   unsigned heap = 0;  // MiB

@@ -14,20 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "explore/assumption.h"
 #include "explore/crash_space.h"
+#include "explore/ids.h"
 #include "explore/strategy.h"
 #include "model/tracked_bytes.h"
 #include "run/run.h"
 
 namespace blackout {
-
-// Number of a crash space. Those of the first crash come first: number and pointNo are the same. Then those of
-// the second crash, and so on.
-using SpaceNo = std::uint32_t;
-// Number of a recovery that was run: a leaf of a recovery tree.
-using RecoveryNo = std::uint32_t;
-// Number of a distinct outcome.
-using OutcomeNo = std::uint32_t;
 
 struct Progress {
   unsigned level = 1;  // which crash: 1 is the one in the program
@@ -43,10 +37,11 @@ struct ExploreOptions {
   const Strategy* strategy = nullptr;  // null: lazy
   bool tree = true;                    // false: each space is explored on its own
   unsigned crashesInARow = 1;
-  std::uint64_t seed = 1;       // of the samples that stand for what is not explored
-  std::uint64_t budget = 4096;  // recoveries at one space; past it only a part is explored
-  std::uint64_t maxRuns = 0;    // 0: no bound
-  double seconds = 0;           // 0: no bound
+  std::uint64_t seed = 1;        // of the samples that stand for what is not explored
+  std::uint64_t budget = 4096;   // recoveries at one space; past it only a part is explored
+  bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever combinations of it do
+  std::uint64_t maxRuns = 0;     // 0: no bound
+  double seconds = 0;            // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
   // More bytes are tracked (TrackedBytes::add); the runner must know before the next run. Needed for crashesInARow > 1.
@@ -54,17 +49,6 @@ struct ExploreOptions {
   std::string resume;  // a file that an earlier exploration saved, to go on from; empty: none
   // Says which exploration a saved file belongs to, beyond what is tracked: the command, the options.
   std::uint64_t identity = 0;
-};
-
-// A record that was read whole by one instruction, mem* call or blackout_checksum range, of which only a part of
-// the combinations was explored.
-struct ChecksumAssumption {
-  std::uint64_t site = 0;
-  bool annotated = false;      // by a mem* call or blackout_checksum; otherwise recognised by the instruction
-  std::uint32_t lines = 0;     // the most uncertain lines that one such record had
-  std::uint64_t spaces = 0;    // crashes at which something was left out
-  std::uint64_t branches = 0;  // what was left out there
-  auto operator<=>(const ChecksumAssumption&) const = default;
 };
 
 // A read across the failure (XFDetector, equation 1): a restart reads bytes that are one thing or another, because
@@ -110,9 +94,10 @@ struct ExplorationSummary {
   std::uint64_t statesTried = 0;
   double log10States = 0;
   // What was left out. The first does not make the result incomplete, the others do.
-  std::vector<ChecksumAssumption> assumptions;  // by site
+  std::vector<ChecksumAssumption> assumptions;  // by record
   std::vector<RacedRead> races;                 // by site, line and mask; says nothing about what is complete
   std::uint64_t overBudget = 0;                 // spaces explored in part because they have too many recoveries
+  std::optional<Explosion> explosion;           // the one of them with the most lines
   std::uint64_t cutLines = 0;                   // lines at points with more versions than the model enumerates
   std::uint64_t fileChangePoints =
       0;                       // crashes in a recovery that had made files which can't be given to a run: not explored
@@ -131,10 +116,10 @@ struct ExplorationSummary {
 // A crash that was explored, and the recoveries that it can lead to.
 struct SpaceInfo {
   unsigned level = 1;
-  std::uint32_t pointNo = 0;  // of the first crash
-  EventNo at = 0;             // in the program's trace, or for a further crash in that of the recovery `through`
-  SpaceNo parent = 0;         // further crashes: the space of the crash before
-  RecoveryNo through = 0;     // and the recovery in which this one comes
+  PointNo pointNo = 0;     // of the first crash
+  EventNo at = 0;          // in the program's trace, or for a further crash in that of the recovery `through`
+  SpaceNo parent = 0;      // further crashes: the space of the crash before
+  RecoveryNo through = 0;  // and the recovery in which this one comes
   bool complete = false;
   std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
@@ -194,10 +179,10 @@ class Explorer {
   Result<void> save(const std::string& path) const;
 
   const ExplorationSummary& summary() const;
-  SpaceNo spaceCount() const;
+  std::uint32_t spaceCount() const;
   const SpaceInfo& space(SpaceNo s) const;
   OutcomeNo outcomeNo(RecoveryNo recovery) const;
-  OutcomeNo outcomeCount() const;
+  std::uint32_t outcomeCount() const;
   const Outcome& outcome(OutcomeNo o) const;
   std::uint32_t used(RecoveryNo recovery) const;  // kUsed* bits
   // Whether any recovery that a space leads to marks a region of interest of its own (for judgedRead).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "explore/seeded.h"
 
@@ -17,6 +18,8 @@ constexpr std::size_t kWindow = 256;
 // As many restrictions are walked in one round.
 constexpr std::uint64_t kRound = 1024;
 constexpr std::uint64_t kSamplesOverBudget = 64;
+// Recoveries of one space in the first pass; beyond them its cheap states.
+constexpr std::uint64_t kCheap = 100;
 constexpr auto kReportEvery = std::chrono::milliseconds(250);
 
 Restriction with(Restriction r, TrackedNo w, std::uint32_t version) {
@@ -78,25 +81,23 @@ void Search::proceed(OpenSpace& s) {
 }
 
 void Search::endRound(OpenSpace& s) {
-  std::size_t known = s.decisions.size();
-  for (const Task& t : s.tasks) s.decisions.insert(t.found.decisions.begin(), t.found.decisions.end());
+  std::size_t decisions = s.known.decisions.size();
+  for (const Task& t : s.tasks) s.known.decisions.insert(t.found.decisions.begin(), t.found.decisions.end());
   for (Task& t : s.tasks) {
-    if (s.decisions.size() > known && !t.found.leftOut.empty()) {
-      // What was taken for pieces may have been decisions. All of the way is known now.
-      t.found = {};
-      t.state = t.begin;
-      Target end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.decisions, t.state, t.found);
-      assert(end == t.end);
+    if (t.state.choices != nullptr) s.choices.push_back(t.state.choices);
+    if (s.known.decisions.size() > decisions && !t.found.leftOut.empty()) {
+      // What was taken for pieces may have been decisions. With what is known now the walk may prefer other ways, and
+      // need runs that are not there: it is taken again in the next round.
+      s.branches.push_back(std::move(t.begin));
+      continue;
     }
     for (WalkState& b : t.found.branches) s.branches.push_back(std::move(b));
-    for (const auto& [key, out] : t.found.leftOut) {
-      LeftOut& all = s.leftOut[key];
-      all.lines = std::max(all.lines, out.lines);
-      all.branches += out.branches;
-    }
+    s.leftOut.insert(t.found.leftOut.begin(), t.found.leftOut.end());
+    OutcomeNo outcome = exploration_->recoveries[t.end.leaf()].outcome;
+    for (RecordRead& r : t.found.records) s.tried.push_back({std::move(r), outcome});
     s.cut.insert(t.found.cut.begin(), t.found.cut.end());
-    if (t.state.choices != nullptr) s.choices.push_back(t.state.choices);
   }
+  s.walks += s.tasks.size();
   s.tasks.clear();
   s.collected = 0;
 }
@@ -112,26 +113,52 @@ bool Search::nextRound(OpenSpace& s) {
     state.restriction = std::make_shared<Restriction>(std::move(r));
     begin(std::move(state));
   };
+  if (s.branches.empty() && s.nextRestriction == s.restrictions && refuteRecords(s)) s.nextRestriction = 0;
   if (s.nextRestriction < s.restrictions) {
     std::uint64_t end = std::min(s.restrictions, s.nextRestriction + kRound);
     for (; s.nextRestriction < end; ++s.nextRestriction) add(strategy_->restriction(*s.space, s.nextRestriction));
     return true;
   }
   if (s.branches.empty()) return false;
-  if (s.recoveries.size() + s.branches.size() <= options_->budget) {
+  if (s.walks + s.branches.size() <= budget_) {
     for (WalkState& state : s.branches) begin(std::move(state));
     s.branches.clear();
     return true;
   }
-  s.overBudget = true;
+  (pass_ == Pass::Cheap && budget_ < options_->budget ? s.postponed : s.overBudget) = true;
   s.branches.clear();
-  addFallback(s);
+  addSome(s);
   return true;
 }
 
-// Too many recoveries, and no pieces to explain it: of the lines that mattered so far all newest, each alone changed
-// from all oldest and from all newest, and a sample. All oldest was the first walk.
-void Search::addFallback(OpenSpace& s) {
+// Whether something that looked like records trusted whole is not to be taken for that: combinations of one, neither
+// all of it nor nothing, went on differently; or there are no more of them than the budget allows, and nothing needs to
+// be assumed. It is known from now on, and the space begins anew.
+bool Search::refuteRecords(OpenSpace& s) {
+  if (s.overBudget || s.postponed) return false;
+  std::map<std::pair<RecordKey, NodeNo>, std::pair<std::uint64_t, OutcomeNo>> wentOn;
+  std::set<RecordKey> few;
+  for (const auto& [read, outcome] : s.tried) {
+    if (read.states <= static_cast<double>(options_->budget)) few.insert(read.record);
+    if (read.whole || read.record.reader == RecordReader::Declared || !s.leftOut.contains(read.record)) continue;
+    std::pair how(read.next, outcome);
+    if (wentOn.try_emplace({read.record, read.begins}, how).first->second != how) s.refuted.insert(read.record);
+  }
+  if (options_->assumeChecksums) return false;
+  for (const RecordKey& key : s.leftOut)
+    if (key.reader != RecordReader::Declared && few.contains(key)) s.refuted.insert(key);
+  if (s.refuted.empty()) return false;
+  s.known.noRecords.merge(s.refuted);
+  s.refuted.clear();
+  s.leftOut.clear();
+  s.tried.clear();
+  s.walks = 0;
+  return true;
+}
+
+// Too many recoveries for this pass. Of the lines that mattered so far all newest, each alone changed from all oldest
+// and from all newest; in the last pass then each pair of them lost, and a sample. All oldest was the first walk.
+void Search::addSome(OpenSpace& s) {
   std::set<TrackedNo> lines;
   std::unordered_set<const Choice*> passed;
   for (const auto& last : s.choices)
@@ -148,17 +175,21 @@ void Search::addFallback(OpenSpace& s) {
   };
   add(base, Unrestricted::Newest);
   for (TrackedNo w : lines) {
-    if (s.tasks.size() >= options_->budget) break;
+    if (s.tasks.size() >= budget_) break;
     add(with(base, w, s.space->line(w).newest), Unrestricted::Least);
     add(with(base, w, 0), Unrestricted::Newest);
   }
+  if (!s.overBudget) return;
+  for (auto a = lines.begin(); a != lines.end(); ++a)
+    for (auto b = std::next(a); b != lines.end() && s.tasks.size() < budget_; ++b)
+      add(with(with(base, *a, 0), *b, 0), Unrestricted::Newest);
   for (std::uint64_t i = 0; i < kSamplesOverBudget; ++i)
     add(base, Unrestricted::Sampled, mix(options_->seed, s.space->identity(), i));
 }
 
 void Search::advance(OpenSpace& s, std::size_t number) {
   Task& task = s.tasks[number];
-  task.end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.decisions, task.state, task.found);
+  task.end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.known, task.state, task.found);
   if (!task.done()) claim({s.number, number}, {exploration_->treeNo(s.number), task.state.at});
 }
 
@@ -176,7 +207,7 @@ void Search::claim(const Waiter& waiter, EdgeKey edge) {
 // Takes the recoveries of the round's tasks, in their order, as far as they are there.
 void Search::collect(OpenSpace& s) {
   for (; s.collected < s.tasks.size() && s.tasks[s.collected].done(); ++s.collected) {
-    RecoveryNo recovery = s.tasks[s.collected].end.number();
+    RecoveryNo recovery = s.tasks[s.collected].end.leaf();
     if (s.seen.insert(recovery).second) s.recoveries.push_back(recovery);
   }
 }
@@ -209,7 +240,7 @@ void Search::count(OpenSpace& s) {
 
 // Counts what the first open space has found, and closes it if it is finished; true if it did.
 bool Search::settle() {
-  auto it = open_.find(front_);
+  auto it = front_ < spaces_.size() ? open_.find(spaces_[front_]) : open_.end();
   if (it == open_.end()) return false;
   OpenSpace& s = it->second;
   collect(s);
@@ -226,36 +257,66 @@ bool Search::settle() {
 
 void Search::record(OpenSpace& s) {
   SpaceInfo& info = exploration_->spaces[s.number];
-  info.recoveries = s.recoveries;
-  info.complete = s.finished && !s.overBudget && s.cut.empty();
-  summary_->completeSpaces += info.complete ? 1 : 0;
-  summary_->completePoints += info.complete && info.level == 1 ? 1 : 0;
-  summary_->runsPerSpaceAlone += s.recoveries.size();
-  summary_->mostAtOneSpace = std::max<std::uint64_t>(summary_->mostAtOneSpace, s.recoveries.size());
-  summary_->overBudget += s.overBudget ? 1 : 0;
-  summary_->cutLines += s.cut.size();
-  for (const auto& [key, out] : s.leftOut) {
-    ChecksumAssumption& a = assumptions_[key];
-    a.site = key.site;
-    a.annotated = key.annotated;
-    a.lines = std::max(a.lines, out.lines);
-    ++a.spaces;
-    a.branches += out.branches;
-  }
+  info.complete = s.finished && !s.overBudget && !s.postponed && s.cut.empty();
+  // What the first pass found counts if the second did not come so far.
+  if (!s.finished)
+    for (RecoveryNo recovery : info.recoveries)
+      if (!s.seen.contains(recovery)) s.recoveries.push_back(recovery);
+  info.recoveries = std::move(s.recoveries);
   recordRaces(s);
+  if (s.postponed && s.finished) {
+    postponed_.push_back(s.number);
+    return;
+  }
+  ++done_;
+  summary_->cutLines += s.cut.size();
+  recordAssumptions(s);
+  if (s.overBudget) recordExplosion(s);
+}
+
+void Search::recordAssumptions(const OpenSpace& s) {
+  std::map<std::pair<RecordKey, NodeNo>, std::set<std::uint64_t>> combinations;
+  for (const OpenSpace::Tried& t : s.tried) combinations[{t.read.record, t.read.begins}].insert(t.read.combination);
+  for (const RecordKey& key : s.leftOut) {
+    ChecksumAssumption& a = assumptions_[key];
+    a.record = key;
+    ++a.spaces;
+    a.refuted |= s.refuted.contains(key);
+    for (const auto& [read, outcome] : s.tried) {
+      if (read.record != key || read.states <= a.states) continue;
+      a.lines = read.lines;
+      a.states = read.states;
+      a.tried = combinations.at({key, read.begins}).size();
+    }
+  }
+}
+
+void Search::recordExplosion(const OpenSpace& s) {
+  ++summary_->overBudget;
+  const RecoveryTree& tree = exploration_->treeOf(s.number);
+  std::map<std::uint64_t, std::set<TrackedNo>> lines;  // by the instruction that read them
+  std::unordered_set<const Choice*> passed;
+  for (const auto& last : s.choices)
+    for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get())
+      if (c->line != kPoolFiles) lines[tree.site(c->node)].insert(c->line);
+  for (const auto& [site, read] : lines)
+    if (!summary_->explosion || read.size() > summary_->explosion->lines)
+      summary_->explosion = {s.number, site, static_cast<std::uint32_t>(read.size()),
+                             exploration_->spaces[s.number].recoveries.size()};
 }
 
 // Wherever a walk had a choice, the restart read what may be one thing or another.
 void Search::recordRaces(const OpenSpace& s) {
   const RecoveryTree& tree = exploration_->treeOf(s.number);
   std::unordered_set<const Choice*> passed;
-  std::set<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>> counted;
+  std::set<RaceKey> counted;
   for (const auto& last : s.choices)
     for (const Choice* c = last.get(); c != nullptr && passed.insert(c).second; c = c->before.get()) {
       if (c->line == kPoolFiles) continue;
       std::uint64_t site = tree.site(c->node), mask = tree.mask(c->node);
-      std::tuple key(site, c->line, mask);
+      RaceKey key(site, c->line, mask);
       if (!counted.insert(key).second) continue;
+      if ((s.postponed || pass_ == Pass::Whole) && !postponedRaces_.emplace(key, s.number).second) continue;
       ++races_.try_emplace(key, RacedRead{site, c->line, mask, s.number, 0}).first->second.spaces;
     }
 }
@@ -265,8 +326,8 @@ Result<void> Search::dispatch() {
     auto [waiter, key] = *queue_.begin();
     // Near the bound only those runs are made that may still come to be within it.
     if (limited()) {
-      if (waiter.space != front_) break;
-      if (waiter.task >= open_.at(front_).collected + (options_->maxRuns - summary_->newRuns)) break;
+      if (waiter.space != spaces_[front_]) break;
+      if (waiter.task >= open_.at(waiter.space).collected + (options_->maxRuns - summary_->newRuns)) break;
     }
     queue_.erase(queue_.begin());
     Claim& c = claims_[key];
@@ -324,34 +385,45 @@ void Search::report(bool last) {
   lastReport_ = now;
   Progress p;
   p.level = level_->number;
-  p.spacesDone = front_ - level_->first;
+  p.spacesDone = done_;
   p.spaces = level_->count;
   p.runs = made_;
   p.seconds = std::chrono::duration<double>(now - start_).count();
   p.runsPerSecond = p.seconds > 0 ? static_cast<double>(made_) / p.seconds : 0;
-  for (; reportedOutcomes_ < exploration_->outcomes.size(); ++reportedOutcomes_)
+  for (; reportedOutcomes_.value() < exploration_->outcomes.size(); ++reportedOutcomes_)
     p.newOutcomes.push_back(&exploration_->outcomes[reportedOutcomes_]);
   options_->progress(p);
 }
 
 Result<Stop> Search::explore(const Level& level) {
+  level_ = &level;
+  done_ = 0;
+  postponed_.clear();
+  postponedRaces_.clear();
   batch_.emplace(*runner_);
-  auto stop = exploreSpaces(level);
+  std::vector<SpaceNo> spaces;
+  for (SpaceNo s = level.first; s < level.first + level.count; ++s) spaces.push_back(s);
+  // A strategy that chooses its states has nothing to put off.
+  auto stop = exploreSpaces(std::move(spaces), strategy_->choosesStates() ? Pass::Whole : Pass::Cheap);
+  if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::exchange(postponed_, {}), Pass::Whole);
   batch_.reset();
+  if (stop) summarise(level);
   return stop;
 }
 
-Result<Stop> Search::exploreSpaces(const Level& level) {
-  level_ = &level;
-  next_ = front_ = level.first;
-  SpaceNo end = level.first + level.count;
+Result<Stop> Search::exploreSpaces(std::vector<SpaceNo> spaces, Pass pass) {
+  pass_ = pass;
+  budget_ = pass == Pass::Cheap ? std::min(options_->budget, kCheap) : options_->budget;
+  spaces_ = std::move(spaces);
+  next_ = front_ = 0;
   Stop stop = Stop::Finished;
   for (;;) {
     // Open as many as the workers can use; what needs no run is closed at once.
     for (bool moved = true; moved && stop == Stop::Finished;) {
       moved = false;
-      while (next_ < end && open_.size() < kWindow && queue_.size() < idle_.size() && (!limited() || open_.empty())) {
-        if (auto ok = begin(next_++); !ok) return tl::unexpected(ok.error());
+      while (next_ < spaces_.size() && open_.size() < kWindow && queue_.size() < idle_.size() &&
+             (!limited() || open_.empty())) {
+        if (auto ok = begin(spaces_[next_++]); !ok) return tl::unexpected(ok.error());
         moved = true;
         report(false);
         if (stop = bound(); stop != Stop::Finished) break;
@@ -379,7 +451,7 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
   // What is known of the spaces that were not finished. Past the bound on runs that is the first one alone: what others
   // have depends on how many workers there are.
   for (auto& [number, s] : open_) {
-    if (stop == Stop::MaxRuns && number != front_) break;
+    if (stop == Stop::MaxRuns && number != spaces_[front_]) break;
     count(s);
     if (s.counted < s.recoveries.size()) s.finished = false;
     s.recoveries.resize(s.counted);
@@ -389,6 +461,17 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
   open_.clear();
   claims_.clear();
   queue_.clear();
+  return stop;
+}
+
+void Search::summarise(const Level& level) {
+  for (SpaceNo s = level.first; s < level.first + level.count; ++s) {
+    const SpaceInfo& info = exploration_->spaces[s];
+    summary_->completeSpaces += info.complete ? 1 : 0;
+    summary_->completePoints += info.complete && info.level == 1 ? 1 : 0;
+    summary_->runsPerSpaceAlone += info.recoveries.size();
+    summary_->mostAtOneSpace = std::max<std::uint64_t>(summary_->mostAtOneSpace, info.recoveries.size());
+  }
   summary_->walkedQueries = walk_.steps();
   summary_->log10States = top_ == 0 ? 0 : exponent_ + std::log10(top_);
   summary_->assumptions.clear();
@@ -398,7 +481,6 @@ Result<Stop> Search::exploreSpaces(const Level& level) {
   summary_->notes.assign(notes_.begin(), notes_.end());
   summary_->unseen.assign(unseen_.begin(), unseen_.end());
   report(true);
-  return stop;
 }
 
 // --- one state ---
@@ -457,7 +539,7 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
     return recovery;
   }
   memory_.leave();
-  return end.number();
+  return end.leaf();
 }
 
 }  // namespace blackout

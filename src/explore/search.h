@@ -6,6 +6,14 @@
 // branches that these found, then theirs; a round begins when the one before it has ended. So a space's recoveries are
 // found by the number of departures from what the walk prefers, and whether the next round fits the budget is known
 // before it is run. Results are taken space by space and round by round, whatever order the runs ended in.
+//
+// Breadth first: in a first pass a space with more than a few recoveries gets its cheap states only (nothing persisted,
+// all, each line that matters alone lost and alone kept) and is put off; the second pass goes on with those. So a bound
+// on time or runs, or an interrupt, leaves no crash without its cheap states while another has its hundredth.
+//
+// Records that seem to be trusted only if they are whole (whole_record.h) are told by experiment. When a space has no
+// branches left, the combinations that were tried are compared: if they went on differently, the hypothesis is wrong
+// there, and the space is walked once more with the pieces as ordinary reads.
 #pragma once
 
 #include <chrono>
@@ -27,9 +35,7 @@ class Search {
          ExplorationSummary& summary);
 
   // Whether some space leads to the recovery: a run that was begun for a space past a bound is not told of.
-  bool counted(RecoveryNo recovery) const {
-    return recovery < countedRecoveries_.size() && countedRecoveries_[recovery];
-  }
+  bool counted(RecoveryNo recovery) const { return countedRecoveries_.has(recovery) && countedRecoveries_[recovery]; }
 
   // Explores all spaces of the level.
   Result<Stop> explore(const Level& level);
@@ -44,6 +50,7 @@ class Search {
  private:
   using Clock = std::chrono::steady_clock;
 
+  enum class Pass : std::uint8_t { Cheap, Whole };
   struct Task {
     WalkState begin;
     WalkState state;
@@ -59,14 +66,23 @@ class Search {
     std::vector<Task> tasks;          // of the present round
     std::size_t collected = 0;        // the first tasks, whose results are taken
     std::vector<WalkState> branches;  // for the next round
-    Decisions decisions;              // as known when the round began
+    std::uint64_t walks = 0;          // that ended since it began, or began anew
+    ReadsKnown known;                 // when the round began
     std::vector<RecoveryNo> recoveries;
     std::size_t counted = 0;  // the first recoveries, which are in the summary
     std::unordered_set<RecoveryNo> seen;
     std::vector<std::shared_ptr<const Choice>> choices;  // of the walks so far
-    LeftOuts leftOut;
+    std::set<RecordKey> leftOut;
+    // Combinations of records, and how each went on.
+    struct Tried {
+      RecordRead read;
+      OutcomeNo outcome = 0;
+    };
+    std::vector<Tried> tried;
+    std::set<RecordKey> refuted;  // of which combinations went on differently
     std::set<TrackedNo> cut;
     bool overBudget = false;
+    bool postponed = false;  // it has more recoveries than the first pass explores
     bool finished = false;
   };
   // A walk that waits for an edge.
@@ -87,19 +103,23 @@ class Search {
     Run request;
   };
 
-  Result<Stop> exploreSpaces(const Level& level);
+  Result<Stop> exploreSpaces(std::vector<SpaceNo> spaces, Pass pass);
+  void summarise(const Level& level);
   Run requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
   Result<void> begin(SpaceNo s);
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);
   bool nextRound(OpenSpace& s);
-  void addFallback(OpenSpace& s);
+  bool refuteRecords(OpenSpace& s);
+  void addSome(OpenSpace& s);
   void advance(OpenSpace& s, std::size_t task);
   void claim(const Waiter& waiter, EdgeKey edge);
   void collect(OpenSpace& s);
   void count(OpenSpace& s);
   bool settle();
   void record(OpenSpace& s);
+  void recordAssumptions(const OpenSpace& s);
+  void recordExplosion(const OpenSpace& s);
   void recordRaces(const OpenSpace& s);
   Result<void> dispatch();
   Result<void> finishOne(bool resume);
@@ -119,17 +139,24 @@ class Search {
 
   // The level that is explored:
   const Level* level_ = nullptr;
-  SpaceNo next_ = 0;   // to open
-  SpaceNo front_ = 0;  // all before it are recorded
+  Pass pass_ = Pass::Whole;
+  std::uint64_t budget_ = 0;        // recoveries of one space in this pass
+  std::vector<SpaceNo> spaces_;     // of this pass, ascending
+  std::size_t next_ = 0;            // of them, to open
+  std::size_t front_ = 0;           // all before it are recorded
+  std::vector<SpaceNo> postponed_;  // for the next pass
+  std::uint64_t done_ = 0;          // spaces of the level that are explored
   std::map<SpaceNo, OpenSpace> open_;
   std::map<EdgeKey, Claim> claims_;
   std::set<std::pair<Waiter, EdgeKey>> queue_;  // claims that no worker has, by their first waiter
   std::optional<RunBatch> batch_;               // while a level is explored
   std::vector<unsigned> idle_;
   std::map<unsigned, EdgeKey> running_;
-  std::vector<bool> countedRecoveries_;
-  std::map<PieceKey, ChecksumAssumption> assumptions_;
-  std::map<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
+  IdVector<RecoveryNo, bool> countedRecoveries_;
+  std::map<RecordKey, ChecksumAssumption> assumptions_;
+  using RaceKey = std::tuple<std::uint64_t, TrackedNo, std::uint64_t>;  // site, line and mask
+  std::map<RaceKey, RacedRead> races_;
+  std::set<std::pair<RaceKey, SpaceNo>> postponedRaces_;  // that are counted for spaces of both passes
   std::set<std::string> notes_;
   std::set<std::string> unseen_;
   OutcomeNo reportedOutcomes_ = 0;

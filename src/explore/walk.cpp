@@ -31,7 +31,7 @@ std::vector<std::uint32_t> unnamedVersions(const Restriction& restriction, Track
     case Unrestricted::Newest:
       return {newest};
     case Unrestricted::Sampled:
-      return {static_cast<std::uint32_t>(mix(restriction.seed, subject) % versions)};
+      return {static_cast<std::uint32_t>(mix(restriction.seed, subject.value()) % versions)};
   }
   std::vector<std::uint32_t> all(versions);
   std::iota(all.begin(), all.end(), 0U);
@@ -82,7 +82,7 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
     if (c.line == kPoolFiles) continue;
     Touched& line = touch(c.line, *state.restriction);
     if (i < pieces) {
-      if (c.startsPieces) record_.begin(tree.query(c.node), spaceSeed_);
+      if (c.startsPieces) record_.begin(c.node, tree.query(c.node), spaceSeed_);
       record_.join(c.line, *c.of, line.left);
       record_.choose(c.line, c.left);
     }
@@ -112,28 +112,30 @@ void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
 }
 
 // What comes next: a query or the end. After a choice that was not the first one it shows whether that was a decision;
-// and a run of pieces that one instruction reads ends with a decision or with another instruction's query.
+// and a run of pieces ends with a decision or with a query of somebody else.
 void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
   EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
-  if (!record_.active() || record_.annotated()) return;
-  bool ends = next.isLeaf() || tree.site(next.number()) != record_.site();
-  if (sibling != WalkState::kNoSibling) {
+  if (!record_.active()) return;
+  bool ends = next.isLeaf() || !record_.belongs(tree.query(next.node()));
+  bool decided = false;
+  if (record_.byOneInstruction() && sibling != WalkState::kNoSibling) {
     Target other = tree.target(sibling);
-    bool same = other.known() && other.isLeaf() == next.isLeaf() &&
-                (next.isLeaf() || tree.sameQuestion(other.number(), next.number()));
-    if (!same) {
+    if (!other.known() || tree.question(other) != tree.question(next)) {
       NodeNo n = state.choices->node;
-      found.decisions.emplace(tree.subject(n), tree.mask(n));
-      ends = true;
+      found.decisions.emplace(tree.line(n), tree.mask(n));
+      decided = true;
     }
   }
-  if (!ends) return;
+  if (!ends && !decided) return;
+  if (record_.sampled() && !decided)
+    found.records.push_back({record_.key(), record_.begins(), record_.lines(), record_.states(), record_.combination(),
+                             record_.allNewest() || record_.allOldest(), tree.question(next)});
   record_.end();
   state.inPieces = false;
 }
 
-void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found) {
-  TrackedNo w = tree.subject(n);
+void Walk::observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkState& state, Found& found) {
+  TrackedNo w = tree.line(n);
   Touched& line = touch(w, *state.restriction);
   const auto& versions = line.of->versions;
   if (!line.of->complete && (found.cut.empty() || found.cut.back() != w)) found.cut.push_back(w);
@@ -144,8 +146,9 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
   }
   Query q = tree.query(n);
   bool starts = !record_.belongs(q);
-  if (starts) record_.begin(q, spaceSeed_);
-  if (!record_.annotated() && decisions.count({w, q.mask}) != 0) record_.end();
+  if (starts) record_.begin(n, q, spaceSeed_);
+  if ((record_.byOneInstruction() && known.decisions.contains({w, q.mask})) || known.noRecords.contains(record_.key()))
+    record_.end();
   record_.join(w, *line.of, line.left);
   std::uint32_t favoured = record_.favoured(w, *line.of, line.left);
   std::size_t taken = 0;
@@ -165,9 +168,7 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, Wal
   for (std::size_t c = 0; c < classCount_; ++c) {
     if (c == taken) continue;
     if (!record_.allows(w, classes_[c])) {
-      LeftOut& out = found.leftOut[{record_.site(), record_.annotated()}];
-      out.lines = std::max(out.lines, record_.lines());
-      ++out.branches;
+      found.leftOut.insert(record_.key());
       continue;
     }
     WalkState branch;
@@ -226,24 +227,23 @@ std::uint32_t Walk::filesOf(const CrashSpace& space, const WalkState& state) {
   return space.uncertainFiles() ? filesLeft(space, state).front() : 0;
 }
 
-Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decisions& decisions, WalkState& state,
+Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const ReadsKnown& known, WalkState& state,
                      Found& found) {
   load(tree, space, state);
   Target t = tree.target(state.at);
   for (; t.known(); t = tree.target(state.at)) {
     if (record_.active() || state.sibling != WalkState::kNoSibling) follow(tree, t, state, found);
     if (t.isLeaf()) break;
-    NodeNo n = t.number();
+    NodeNo n = t.node();
     ++steps_;
-    std::uint32_t subject = tree.subject(n);
     if (tree.kind(n) == QueryKind::Path && space.uncertainFiles())
       observeFiles(tree, n, space, state, found);
     else if (tree.kind(n) != QueryKind::Bytes)
-      state.at = tree.edge(n, memory_->number(tree.kind(n), subject, tree.mask(n)));
-    else if (!memory_->uncertain(subject))
-      state.at = tree.edge(n, memory_->least(subject));
+      state.at = tree.edge(n, memory_->number(tree.kind(n), tree.subject(n), tree.mask(n)));
+    else if (!memory_->uncertain(tree.line(n)))
+      state.at = tree.edge(n, memory_->least(tree.line(n)));
     else
-      observe(tree, n, decisions, state, found);
+      observe(tree, n, known, state, found);
   }
   unload();
   return t;

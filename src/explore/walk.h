@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -20,7 +19,7 @@
 namespace blackout {
 
 // The pool files as the subject of a choice.
-inline constexpr TrackedNo kPoolFiles = UINT32_MAX;
+inline constexpr TrackedNo kPoolFiles{UINT32_MAX};
 
 // A choice on the way of a walk: which versions of a line, or of the files, are left after it. Shared by all walks that
 // made it.
@@ -46,23 +45,27 @@ struct WalkState {
   bool inPieces = false;  // the last choice was a piece, and nothing has ended the run of pieces since
   // If the last choice was not the first one: the edge of that, to compare what was asked next.
   EdgeNo sibling = kNoSibling;
-  static constexpr EdgeNo kNoSibling = UINT32_MAX;
+  static constexpr EdgeNo kNoSibling{UINT32_MAX};
 };
 
-// Questions that are known to be decisions: lines and masks.
-using Decisions = std::set<std::pair<TrackedNo, std::uint64_t>>;
+// What walks of a space have shown about its reads.
+struct ReadsKnown {
+  // Questions that are decisions: lines and masks.
+  std::set<std::pair<TrackedNo, std::uint64_t>> decisions;
+  // What looks like records and is not trusted whole: the pieces are explored like other reads.
+  std::set<RecordKey> noRecords;
+};
 
-// Branches that were not handed out, by what the pieces were read with.
-struct PieceKey {
-  std::uint64_t site = 0;
-  bool annotated = false;
-  auto operator<=>(const PieceKey&) const = default;
+// A record of which not all combinations are tried, as one walk read it.
+struct RecordRead {
+  RecordKey record;
+  NodeNo begins = 0;
+  std::uint32_t lines = 0;
+  double states = 0;
+  std::uint64_t combination = 0;
+  bool whole = false;      // all of it, or nothing
+  std::uint64_t next = 0;  // what was asked after it, as a number
 };
-struct LeftOut {
-  std::uint32_t lines = 0;  // the most of one run of pieces
-  std::uint64_t branches = 0;
-};
-using LeftOuts = std::map<PieceKey, LeftOut>;
 
 class Walk {
  public:
@@ -71,13 +74,14 @@ class Walk {
 
   struct Found {
     std::vector<WalkState> branches;
-    LeftOuts leftOut;
+    std::set<RecordKey> leftOut;  // records of which branches were not handed out
+    std::vector<RecordRead> records;
     std::vector<TrackedNo> cut;  // observed lines with more versions than are enumerated
-    Decisions decisions;         // that showed on the way
+    // That showed on the way.
+    std::set<std::pair<TrackedNo, std::uint64_t>> decisions;
   };
   // Goes on to a leaf or to an edge that leads nowhere; `state` stands there then.
-  Target advance(RecoveryTree& tree, const CrashSpace& space, const Decisions& decisions, WalkState& state,
-                 Found& found);
+  Target advance(RecoveryTree& tree, const CrashSpace& space, const ReadsKnown& known, WalkState& state, Found& found);
 
   // The memory of a run that takes the state's edge: the lines that differ from the baseline's least version.
   std::vector<std::pair<TrackedNo, LineBytes>> memoryOf(const RecoveryTree& tree, const CrashSpace& space,
@@ -100,7 +104,7 @@ class Walk {
   Touched& touch(TrackedNo w, const Restriction& restriction);
   void partition(const RecoveryTree& tree, NodeNo n, const Touched& line);
   void follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found);
-  void observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found);
+  void observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkState& state, Found& found);
 
   void observeFiles(RecoveryTree& tree, NodeNo n, const CrashSpace& space, WalkState& state, Found& found);
 
@@ -110,7 +114,7 @@ class Walk {
   // The walk that is loaded:
   std::uint64_t spaceSeed_ = 0;
   std::vector<Touched> touched_;
-  std::vector<std::uint32_t> places_;  // by line: place in touched_ + 1, or 0
+  IdVector<TrackedNo, std::uint32_t> places_;  // place in touched_ + 1, or 0
   WholeRecord record_;
   std::vector<std::vector<std::uint32_t>> classes_;  // scratch: of one observation
   std::size_t classCount_ = 0;

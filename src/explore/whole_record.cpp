@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "events/recovery_contract.h"
 #include "explore/seeded.h"
 
 namespace blackout {
@@ -12,16 +11,24 @@ bool hasVersion(const std::vector<std::uint32_t>& versions, std::uint32_t v) {
   return std::binary_search(versions.begin(), versions.end(), v);
 }
 
-void WholeRecord::begin(const Query& q, std::uint64_t seed) {
+RecordKey WholeRecord::key() const {
+  return {site_, declared()           ? RecordReader::Declared
+                 : byOneInstruction() ? RecordReader::Instruction
+                                      : RecordReader::Call};
+}
+
+void WholeRecord::begin(NodeNo n, const Query& q, std::uint64_t seed) {
   active_ = q.group != 0 || q.site != 0;
+  begins_ = n;
   group_ = q.group;
   site_ = q.site;
   seed_ = mix(seed, q.subject, q.mask, q.group);
   lines_.clear();
   places_.clear();
-  combinations_ = 1;
+  states_ = 1;
+  combination_ = 0;
   notOldest_ = notNewest_ = 0;
-  alive_ = (1U << kSamples) - 1;
+  alive_ = ~std::uint64_t{0} >> (64 - (declared() ? kDeclaredSamples : kSamples));
 }
 
 std::size_t WholeRecord::find(TrackedNo w) const {
@@ -30,7 +37,7 @@ std::size_t WholeRecord::find(TrackedNo w) const {
 }
 
 std::uint32_t WholeRecord::pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left) const {
-  return left[mix(seed_, sample, w) % left.size()];
+  return left[mix(seed_, sample, w.value()) % left.size()];
 }
 
 void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
@@ -38,27 +45,27 @@ void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<s
   Line line;
   line.oldest = left.front();
   line.newest = hasVersion(left, of.newest) ? of.newest : left.back();
-  for (std::size_t i = 0; i < kSamples; ++i) line.picks[i] = pick(i, w, left);
-  combinations_ = std::min<std::uint64_t>(combinations_ * left.size(), kExact + 1);
+  line.first = left;
+  states_ *= static_cast<double>(left.size());
   places_.emplace(w, lines_.size());
-  lines_.push_back(line);
+  lines_.push_back(std::move(line));
 }
 
 bool WholeRecord::allows(TrackedNo w, const std::vector<std::uint32_t>& versions) const {
-  bool declared = (group_ & BLACKOUT_GROUP_CHECKSUM) != 0;
-  if (!active_ || (declared ? lines_.size() <= kExactLines : combinations_ <= kExact)) return true;
+  if (!sampled()) return true;
   const Line& line = lines_[find(w)];
   auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
   if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;
   if (notOldest_ + leaves(line.atOldest, hasVersion(versions, line.oldest)) <= 1) return true;
   for (std::size_t i = 0; i < kSamples; ++i)
-    if ((alive_ >> i & 1) != 0 && hasVersion(versions, line.picks[i])) return true;
+    if ((alive_ >> i & 1) != 0 && hasVersion(versions, pick(i, w, line.first))) return true;
   return false;
 }
 
 void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions) {
   if (!active_) return;
   Line& line = lines_[find(w)];
+  combination_ = mix(combination_, w.value(), versions.front());
   if (line.atNewest && !hasVersion(versions, line.newest)) {
     line.atNewest = false;
     ++notNewest_;
@@ -68,7 +75,7 @@ void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions
     ++notOldest_;
   }
   for (std::size_t i = 0; i < kSamples; ++i)
-    if (!hasVersion(versions, line.picks[i])) alive_ &= ~(1U << i);
+    if ((alive_ >> i & 1) != 0 && !hasVersion(versions, pick(i, w, line.first))) alive_ &= ~(std::uint64_t{1} << i);
 }
 
 std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
@@ -81,7 +88,7 @@ std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
   }
   if (alive_ == 0) return left.front();
   auto sample = static_cast<std::size_t>(std::countr_zero(alive_));
-  std::uint32_t picked = line != nullptr ? line->picks[sample] : pick(sample, w, left);
+  std::uint32_t picked = pick(sample, w, line != nullptr ? line->first : left);
   return hasVersion(left, picked) ? picked : left.front();
 }
 

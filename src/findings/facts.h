@@ -23,7 +23,7 @@ enum class FindingKind : std::uint8_t {
 };
 
 // The number of a place in its finding, from 1; 0: none of them.
-using PlaceNo = std::uint32_t;
+using PlaceNo = Id<struct PlaceNoTag, std::uint32_t>;
 
 // --- What was seen in traces ---
 

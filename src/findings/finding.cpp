@@ -116,13 +116,6 @@ std::optional<FindingKind> findingKindNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<Severity> severityNamed(std::string_view name) {
-  if (name == "perf") return Severity::Performance;
-  for (Severity s : {Severity::Shown, Severity::Suspected, Severity::Performance})
-    if (nameOf(s) == name) return s;
-  return std::nullopt;
-}
-
 Finding makeFinding(FindingKind kind, Claim claim) {
   Finding f;
   f.kind = kind;

@@ -37,7 +37,6 @@ const FindingKindRow& rowOf(FindingKind kind);
 std::string_view nameOf(FindingKind kind);
 std::string_view nameOf(Severity severity);
 std::optional<FindingKind> findingKindNamed(std::string_view name);
-std::optional<Severity> severityNamed(std::string_view name);
 
 // A place that matters, shown as "(1) written here". A detector fills what the trace says (see
 // placeOf); report/places.h adds the frames.
@@ -114,6 +113,7 @@ struct Finding {
   BugClass bugClass{};
   Claim claim;  // what it says
   std::vector<NumberedPlace> places;
+  const NumberedPlace& place(PlaceNo n) const { return places[n.value() - 1]; }
   Counts counts;
   std::optional<Cost> cost;
   std::vector<Fact> evidence;           // each true by itself

@@ -10,10 +10,42 @@ std::array<std::uint64_t, 3> countBySeverity(const Report& report) {
   return counts;
 }
 
+std::string_view nameOf(FailOn failOn) {
+  switch (failOn) {
+    case FailOn::Shown:
+      return nameOf(Severity::Shown);
+    case FailOn::Proved:
+      return "proved";
+    case FailOn::Suspected:
+      return nameOf(Severity::Suspected);
+    case FailOn::Performance:
+      return nameOf(Severity::Performance);
+  }
+  return {};
+}
+
+std::optional<FailOn> failOnNamed(std::string_view name) {
+  if (name == "perf") return FailOn::Performance;
+  for (FailOn f : {FailOn::Shown, FailOn::Proved, FailOn::Suspected, FailOn::Performance})
+    if (nameOf(f) == name) return f;
+  return std::nullopt;
+}
+
 ExitCode exitCodeOf(const Report& report, FailOn failOn) {
-  bool failing = std::any_of(report.findings.begin(), report.findings.end(),
-                             [&](const Finding& f) { return f.severity <= failOn; });
-  if (failing) return ExitCode::Findings;
+  auto counts = [&](const Finding& f) {
+    switch (failOn) {
+      case FailOn::Shown:
+        return f.severity == Severity::Shown;
+      case FailOn::Proved:
+        return f.severity == Severity::Shown || f.shownBy.has_value();
+      case FailOn::Suspected:
+        return f.severity <= Severity::Suspected;
+      case FailOn::Performance:
+        return true;
+    }
+    return true;
+  };
+  if (std::any_of(report.findings.begin(), report.findings.end(), counts)) return ExitCode::Findings;
   return report.complete() ? ExitCode::Clean : ExitCode::Inconclusive;
 }
 

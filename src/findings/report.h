@@ -36,6 +36,19 @@ struct LoadSources {
   bool operator==(const LoadSources&) const = default;
 };
 
+// A record of which not every combination was tried: restarts seem to trust it only if it is whole, or the program says
+// so.
+struct AssumedRecord {
+  std::string place;        // where it is read: "log.cpp:88"; empty: unknown
+  bool declared = false;    // the program says so (blackout_checksum)
+  bool refuted = false;     // combinations of it went on differently, and --assume checksums says that they don't count
+  std::uint32_t lines = 0;  // the most that a crash may have lost
+  double log10States = 0;   // combinations at the crash with the most
+  std::uint64_t tried = 0;  // of them
+  std::uint64_t points = 0;  // crashes
+  bool operator==(const AssumedRecord&) const = default;
+};
+
 // What became of the exit codes of restarts.
 enum class ExitCodes : std::uint8_t {
   Judged,
@@ -57,7 +70,7 @@ struct ExploredCrashes {
   ExitCodes exitCodes{};
   std::uint64_t races = 0;        // pairs of a store and a restart's read of what it may have left or not
   std::uint64_t benignRaces = 0;  // of them, without a finding
-  std::vector<std::string> assumptions;
+  std::vector<AssumedRecord> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for
   bool operator==(const ExploredCrashes&) const = default;
@@ -112,10 +125,15 @@ Report& operator+=(Report& into, const Report& more);
 // Number of findings of each severity, indexed by it.
 std::array<std::uint64_t, 3> countBySeverity(const Report& report);
 
-// What --fail-on asks for: findings of this severity and worse make the command fail.
-using FailOn = Severity;
-
-// docs/design.md, "What it must be like": findings first, then inconclusive, then clean.
+// What --fail-on asks for: which findings make the command fail.
+enum class FailOn : std::uint8_t {
+  Shown,
+  Proved,  // shown, or suspected with a restart that behaves as it should not
+  Suspected,
+  Performance,
+};
+std::string_view nameOf(FailOn failOn);
+std::optional<FailOn> failOnNamed(std::string_view name);
 ExitCode exitCodeOf(const Report& report, FailOn failOn);
 
 }  // namespace blackout

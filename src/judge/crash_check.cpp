@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,8 +27,9 @@ namespace blackout {
 
 namespace {
 
-// Restarts per point in structures like those of the corpus; only for the estimate.
-constexpr double kRunsPerPoint = 2;
+// Restarts per point in structures like those of the corpus, from few to many; only for the estimate.
+constexpr double kFewRunsPerPoint = 0.5;
+constexpr double kManyRunsPerPoint = 8;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
 
@@ -57,9 +59,10 @@ std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked)
     case QueryKind::Bytes:
       break;
   }
-  PmAddr addr = addressOf(tracked.line(q->subject)) + static_cast<unsigned>(std::countr_zero(q->mask));
+  PmAddr addr = addressOf(tracked.line(q->line())) + static_cast<unsigned>(std::countr_zero(q->mask));
   return fmt::format("read {} at offset {:#x} of pool {}",
-                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr), fileOf(addr));
+                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr),
+                     fileOf(addr).value());
 }
 
 std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
@@ -71,7 +74,7 @@ std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
 // The commit variables, or an error with the place where one is registered wrongly.
 Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
   return commitVariables(trace, [&](EventNo n) -> std::string {
-    for (const Frame& f : stacks.at(trace, trace[n].where))
+    for (const Frame& f : stacks.at(trace, stackOf(trace[n])))
       if (!f.file.empty()) return fmt::format("{}:{}", f.file, f.line);
     return {};
   });
@@ -110,7 +113,8 @@ class Check {
                   ExitCode::Inconclusive);
     if (o_.estimate)
       o_.estimate({r_.baseline.count(), intact->seconds,
-                   r_.baseline.count() * kRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
+                   r_.baseline.count() * kFewRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers()),
+                   r_.baseline.count() * kManyRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
     auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
@@ -163,12 +167,13 @@ class Check {
           fmt::format("{} ended the check while restarts were judged and causes were looked for: findings may be "
                       "missing, and causes not be determined.",
                       patience_.interrupted() ? "An interrupt" : "--time"));
-    for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
+    for (OutcomeNo o : idRange<OutcomeNo>(explorer.outcomeCount()))
       if (explorer.outcome(o).outputCut) {
         out_.incomplete.emplace_back(
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
+    if (compare && !allFail && !patience_.over()) sayUnjudgedAnswers(expected);
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
@@ -204,7 +209,7 @@ class Check {
     if (o_.expectExit == ExpectExit::Any && !rules_.exitCodeCounts) out_.exploration.exitCodes = ExitCodes::Ignored;
     if (rules_.exitCodeCounts || o_.expectExit != ExpectExit::Auto) return;
     const Outcome* error = exitsWithError(intact) ? &intact : nullptr;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && error == nullptr; ++o)
+    for (OutcomeNo o = 0; o.value() < explorer_->outcomeCount() && error == nullptr; ++o)
       if (exitsWithError(explorer_->outcome(o))) error = &explorer_->outcome(o);
     if (error == nullptr) return;
     out_.exploration.exitCodes = ExitCodes::Unknown;
@@ -217,10 +222,37 @@ class Check {
                     why));
   }
 
+  // What restarts print where nobody can say what they should: after crashes in what several threads did at once, and
+  // after further crashes.
+  void sayUnjudgedAnswers(ExpectedAnswers& expected) {
+    if (expected.oneAnswer()) return;
+    std::uint64_t threads = 0;
+    bool judged = false, further = false;
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
+      if (further) break;
+      auto unknown = expected.unjudged(space);
+      if (!unknown) return;
+      if (explorer_->space(space).level > 1)
+        further = *unknown;
+      else
+        threads += *unknown ? 1 : 0;
+      auto basis = expected.at(space);
+      judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
+    }
+    if (threads != 0 && o_.points.neighbouring())
+      (judged ? out_.notes : out_.incomplete)
+          .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
+                                 "any mixture of what they did may be right; let the restart check what it finds.",
+                                 counted(threads, "crash")));
+    if (further)
+      out_.notes.emplace_back(
+          "What restarts print after a crash in a restart was not judged: only failures count there.");
+  }
+
   // Asked only if it matters: where a restart exits with an error that counts.
   Result<std::optional<BeforeRun>> beforeRun(const Verdict& intact) {
     bool refused = intact.judgement == Judgement::Failed;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && !refused; ++o)
+    for (OutcomeNo o = 0; o.value() < explorer_->outcomeCount() && !refused; ++o)
       refused = rules_.exitCodeCounts && exitsWithError(explorer_->outcome(o));
     if (!refused) return std::optional<BeforeRun>();
     auto end = restartBefore(r_.uncrashed);
@@ -234,14 +266,14 @@ class Check {
   // shown that it does.)
   bool everyRestartFails(const BeforeRun& before, const Outcome& intact) const {
     if (!rules_.exitCodeCounts || !exitsWithError(intact) || !before.refuses()) return false;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount(); ++o)
+    for (OutcomeNo o : idRange<OutcomeNo>(explorer_->outcomeCount()))
       if (!exitsWithError(explorer_->outcome(o))) return false;
     return true;
   }
 
   void sayExcused(BeforeRun& before) {
     std::uint64_t excused = 0;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
       for (RecoveryNo recovery : explorer_->space(space).recoveries) excused += before.excuses(space, recovery) ? 1 : 0;
     if (excused == 0) return;
     out_.notes.push_back(
@@ -256,6 +288,7 @@ class Check {
     e.tree = o_.tree;
     e.crashesInARow = o_.crashesInARow;
     e.seed = o_.seed;
+    e.assumeChecksums = o_.assumeChecksums;
     e.maxRuns = o_.maxRuns;
     e.seconds = o_.seconds;
     e.interrupt = o_.interrupt;
@@ -299,7 +332,7 @@ class Check {
       f.shownBy->states += next.shownBy->states;
       auto symptomOf = [](const Finding& shown) {
         PlaceNo at = shown.shownBy->failsAt;
-        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.places[at - 1].stack.front()};
+        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.place(at).stack.front()};
       };
       OtherSymptom other = symptomOf(next);
       if (other != symptomOf(f) && std::find(f.evidence.begin(), f.evidence.end(), Fact(other)) == f.evidence.end())
@@ -369,7 +402,7 @@ class Check {
     e.runs = s.runs;
     e.states = s.runsPerSpaceAlone;
     std::map<std::string, std::uint64_t> unknown;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
       for (RecoveryNo recovery : explorer_->space(space).recoveries) {
         const Verdict& v = judge.verdict(space, recovery);
         if (v.judgement == Judgement::Failed) ++e.failing;
@@ -406,15 +439,10 @@ class Check {
   }
 
   void assumptions(const ExplorationSummary& s) {
-    for (const ChecksumAssumption& a : s.assumptions) {
-      std::string place = a.site == 0 ? std::string() : placeAt(a.site);
-      out_.exploration.assumptions.push_back(fmt::format(
-          "The record that is read{} ({}, up to {} of which a crash may have lost) is trusted only if it is whole: all "
-          "of it, none, each line alone missing, each alone present and a sample were tried; {} more were not.",
-          place.empty() ? std::string() : " at " + place,
-          a.annotated ? "by one call or under blackout_checksum" : "by one instruction", counted(a.lines, "line"),
-          counted(a.branches, "combination")));
-    }
+    for (const ChecksumAssumption& a : s.assumptions)
+      out_.exploration.assumptions.push_back({a.record.site == 0 ? std::string() : placeAt(a.record.site),
+                                              a.record.reader == RecordReader::Declared, a.refuted, a.lines,
+                                              std::log10(a.states), a.tried, a.spaces});
   }
 
   // What the user chose to leave out.
@@ -445,9 +473,18 @@ class Check {
       }
       list.push_back(std::move(text));
     }
-    if (s.overBudget != 0)
-      list.push_back(fmt::format("At {} restarts differ in so many ways that only some of them were explored.",
-                                 counted(s.overBudget, "point")));
+    if (s.overBudget != 0) {
+      std::string text = fmt::format("At {} restarts differ in so many ways that only some of them were explored",
+                                     counted(s.overBudget, "point"));
+      if (const auto& most = s.explosion) {
+        std::string place = most->site == 0 ? std::string() : placeAt(most->site);
+        text +=
+            fmt::format(": at event {} {} that may be lost {} read{}, and {} were tried",
+                        explorer_->space(most->space).at, counted(most->lines, "line"), most->lines == 1 ? "is" : "are",
+                        place.empty() ? std::string() : " at " + place, counted(most->tried, "state"));
+      }
+      list.push_back(text + ".");
+    }
     if (s.cutLines != 0)
       list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
     if (s.fileChangePoints != 0)
@@ -464,7 +501,7 @@ class Check {
     };
     std::map<std::string, Row> loads;
     CrashTraces traces(*explorer_, index_);
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
       auto indexes = traces.of(space);
       if (!indexes) continue;
       for (RecoveryNo recovery : explorer_->space(space).recoveries) {
@@ -478,7 +515,7 @@ class Check {
             std::string place = "before the recording";
             if (ref.store != kNoStore) {
               const Index& index = *(*indexes)[ref.level - 1];
-              place = shortPlace(index.trace(), index.trace()[index.stores()[ref.store].event].where);
+              place = shortPlace(index.trace(), stackOf(index.trace()[index.stores()[ref.store].event]));
             }
             row.stores.insert(place.empty() ? "a place without debug information" : place);
           }

@@ -36,7 +36,9 @@ struct CrashProgress {
 struct CrashEstimate {
   std::uint64_t points = 0;
   double secondsPerRun = 0;
-  double seconds = 0;  // of the whole exploration, roughly
+  // Of the whole exploration, if it is like most.
+  double fewSeconds = 0;
+  double manySeconds = 0;
 };
 
 struct CrashOptions {
@@ -52,6 +54,7 @@ struct CrashOptions {
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
+  bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever restarts do with it
   bool tree = true;
   unsigned jobs = 1;
   double seconds = 0;         // 0: no bound

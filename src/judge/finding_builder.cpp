@@ -242,7 +242,7 @@ class FindingBuilder {
   bool reads(const Query& q, const std::optional<StoreRef>& ref) const {
     if (!ref || ref->store == kNoStore) return false;
     const Index& index = indexOf(*ref);
-    return q.subject == context_.baseline.tracked().find(index.lineNo(index.stores()[ref->store].line)) &&
+    return q.line() == context_.baseline.tracked().find(index.lineNo(index.stores()[ref->store].line)) &&
            (q.mask & maskOf(index, ref->store)) != 0;
   }
 
@@ -277,7 +277,7 @@ class FindingBuilder {
       const Index& index = indexOf(*cause_.first);
       const Event& e = index.trace()[*cause_.flush];
       c.flush = SeenFlush{cause_.first->level, *cause_.flush, std::string(nameOf(kindOf(e))),
-                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), e.where)};
+                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), stackOf(e))};
     }
     if (read_) c.read = read(*read_);
     c.tested = cause_.tested;
@@ -294,14 +294,13 @@ class FindingBuilder {
     const Query& q = detail.observations[number].query;
     if (q.kind != QueryKind::Bytes) return std::nullopt;
     std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
-    const UncertainLine& line = crash->line(q.subject);
-    auto chosen = cause_.chosen.versions.find(q.subject);
-    SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.subject), q.mask, crashOf(1),
+    const UncertainLine& line = crash->line(q.line());
+    auto chosen = cause_.chosen.versions.find(q.line());
+    SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.line()), q.mask, crashOf(1),
                             line.versions[chosen == cause_.chosen.versions.end() ? line.newest : chosen->second].bytes);
     if (space().level > 1) out.bytes.after = readOf(line.versions[line.newest].bytes, q.mask);
     out.place = readPlace_;
-    if (readPlace_ != 0 && !finding_.places[readPlace_ - 1].type.empty())
-      out.bytes.type = finding_.places[readPlace_ - 1].type;
+    if (readPlace_ != 0 && !finding_.place(readPlace_).type.empty()) out.bytes.type = finding_.place(readPlace_).type;
     for (const StoreRef& ref : context_.explorer.mayReadFrom(cause_.space, cause_.recovery, number)) {
       PlaceNo place = ref == cause_.first ? first_ : ref == cause_.second ? second_ : 0;
       out.sources.push_back(ref.store == kNoStore ? std::nullopt : std::optional(seen(ref, place)));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
 #include "report/sentences.h"
@@ -304,7 +305,8 @@ Json explorationJson(const ExploredCrashes& e) {
                     : e.exitCodes == ExitCodes::Ignored ? "ignored"
                                                         : "unknown";
   j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}};
-  j["assumptions"] = e.assumptions;
+  j["assumptions"] = nlohmann::json::array();
+  for (const AssumedRecord& a : e.assumptions) j["assumptions"].push_back(sentenceOf(a));
   j["not_explored"] = e.notExplored;
   j["loads"] = Json::array();
   for (const LoadSources& l : e.loads)

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cctype>
 
+#include "events/id_text.h"
 #include "findings/numbers.h"
 
 namespace blackout {
@@ -435,8 +436,8 @@ std::vector<std::string> evidenceOf(const Finding& finding) {
 }
 
 std::string symptomOf(const Finding& finding, const ShownBy& shown) {
-  if (shown.failsAt == 0 || shown.failsAt > finding.places.size()) return shown.symptom;
-  const std::vector<Frame>& stack = finding.places[shown.failsAt - 1].stack;
+  if (shown.failsAt == 0 || shown.failsAt.value() > finding.places.size()) return shown.symptom;
+  const std::vector<Frame>& stack = finding.place(shown.failsAt).stack;
   return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack.front());
 }
 
@@ -454,6 +455,20 @@ std::string crashText(const ShownBy& shown) {
           fmt::format(" but {} stores, the first of them {}", crash.lost.size(), bytesText(crash.lost.front().bytes));
   }
   return text;
+}
+
+std::string assumptionOf(const AssumedRecord& record) {
+  return fmt::format("the record{} is checksummed", record.place.empty() ? std::string() : " at " + record.place);
+}
+
+std::string sentenceOf(const AssumedRecord& record) {
+  std::string tried =
+      fmt::format("{} of {} combinations were tried", grouped(record.tried), countOfLog10(record.log10States));
+  std::string why = record.declared  ? "the program says so (blackout_checksum)"
+                    : record.refuted ? "--assume checksums says so, though they did not all lead to the same"
+                                     : "these all went on alike, except the whole record and nothing of it";
+  return fmt::format("{}: it has up to {} that a crash may have lost, at {}; {}, and {}.", assumptionOf(record),
+                     counted(record.lines, "line"), counted(record.points, "point"), tried, why);
 }
 
 }  // namespace blackout

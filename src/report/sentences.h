@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "findings/finding.h"
+#include "findings/report.h"
 
 namespace blackout {
 
@@ -23,6 +24,10 @@ std::string symptomOf(const Finding& finding, const ShownBy& shown);
 
 // The crash that shows the finding: "the power fails after (2) (event 77) with everything persisted".
 std::string crashText(const ShownBy& shown);
+
+// What is assumed, and in a sentence with what was tried of it.
+std::string assumptionOf(const AssumedRecord& record);
+std::string sentenceOf(const AssumedRecord& record);
 
 // "5", "0x7f3210", "61 62 63": an integer where the bytes may be one, otherwise the bytes in the order of memory.
 std::string valueText(const ByteValue& value);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "events/id_text.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "report/caveats.h"
@@ -133,7 +134,7 @@ class TextReport {
            fmt::format("{} of a store and a restart's read of what may be lost; {} benign", counted(e.races, "pair"),
                        e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces)));
     item("strategy:", escapeText(e.strategy));
-    for (const std::string& s : e.assumptions) item("assumed:", escapeText(s));
+    for (const AssumedRecord& a : e.assumptions) item("assumed:", escapeText(sentenceOf(a)));
     // What makes the result inconclusive is said there.
     for (const std::string& s : e.notExplored)
       if (std::find(report_.incomplete.begin(), report_.incomplete.end(), s) == report_.incomplete.end())
@@ -268,8 +269,13 @@ std::string summaryLine(const Report& report) {
     text += fmt::format(", {} crash state{} in all", states, states == "1" ? "" : "s");
   }
   if (report.exploration)
-    text += fmt::format("; {} explored, {}", counted(report.exploration->points, "point"),
-                        counted(report.exploration->runs, "restart"));
+    text += fmt::format("; {}{} explored, {}",
+                        report.exploration->completePoints == report.exploration->points
+                            ? std::string()
+                            : grouped(report.exploration->completePoints) + " of ",
+                        counted(report.exploration->points, "point"), counted(report.exploration->runs, "restart"));
+  if (report.exploration)
+    for (const AssumedRecord& a : report.exploration->assumptions) text += "; assumed: " + escapeText(assumptionOf(a));
   if (!run.model.empty()) text += "; " + escapeText(run.model);
   if (std::string ending = run.waitStatus ? endingText(*run.waitStatus) : std::string(); !ending.empty())
     text += "; the program ended with " + ending;

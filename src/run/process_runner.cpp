@@ -190,8 +190,8 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   w.control->step_limit = limits_.steps;
   w.control->memory_limit = std::min<std::uint64_t>(limits_.mebibytes, UINT64_MAX >> 24) << 20;
   ++w.control->run;
-  for (std::uint32_t i = 0; i < baseline_->tracked().operations(); ++i)
-    w.control->operations[i] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
+  for (OperationNo i : idRange<OperationNo>(baseline_->tracked().operations()))
+    w.control->operations[i.value()] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
   if (request.traced) {
     std::string bytes = w.image.traceBeginning();
     fs::path path = folderOf(number) / "trace";
@@ -287,8 +287,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
         "The command that is started after a crash isn't instrumented: it is assumed to read everything, so that every "
         "combination of what a crash may leave is tried.");
     const TrackedBytes& tracked = baseline_->tracked();
-    for (TrackedNo i = 0; i < tracked.count(); ++i)
-      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = tracked.mask(i)});
+    for (TrackedNo i : idRange<TrackedNo>(tracked.count()))
+      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i.value(), .mask = tracked.mask(i)});
   }
   if (c.instrumented != 0 && !trapped_)
     result.unseen.emplace_back(
@@ -310,8 +310,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   result.queries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const blackout_query& q = c.queries[i];
-    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group, q.where,
-                              q.event, static_cast<std::uint8_t>(q.flags)});
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group,
+                              StackId(q.where), EventNo(q.event), static_cast<std::uint8_t>(q.flags)});
   }
   result.steps = c.steps;
   result.used = c.used;

@@ -45,9 +45,11 @@ struct Query {
   // What follows says where it was made; two runs that agree on the above agree on it.
   std::uint64_t site = 0;   // Site::id of the instruction; 0: unknown, or a system call
   std::uint32_t group = 0;  // not 0: observed by one mem* call, or inside one blackout_checksum range
-  std::uint32_t where = 0;  // traced runs: StackId in the run's own trace
-  std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
+  StackId where = 0;        // traced runs: in the run's own trace
+  EventNo event = 0;        // traced runs: the run's trace had this many slots when it was made
   std::uint8_t flags = 0;   // BLACKOUT_QUERY_SKIPPED, _INSIDE, _OUTSIDE: what the run had said of itself
+  TrackedNo line() const { return TrackedNo(subject); }
+  OperationNo operation() const { return OperationNo(subject); }
   // Only what is asked: the node of the tree.
   bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
 };
@@ -56,7 +58,7 @@ struct Query {
 inline bool isTracked(const TrackedBytes& tracked, const Query& q) {
   switch (q.kind) {
     case QueryKind::Bytes:
-      return q.subject < tracked.count() && q.mask != 0 && (q.mask & ~tracked.mask(q.subject)) == 0;
+      return q.subject < tracked.count() && q.mask != 0 && (q.mask & ~tracked.mask(q.line())) == 0;
     case QueryKind::Path:
       return q.subject < tracked.paths().size() && q.mask == 0;
     case QueryKind::Op:
@@ -84,7 +86,7 @@ struct Run {
   Role role = Role::Recovery;
   // What it finds in its pools: every tracked line as it is at this point of the baseline, except the lines named here.
   // (A recording finds copies of the user's own pools.)
-  std::uint32_t pointNo = 0;
+  PointNo pointNo = 0;
   std::vector<std::pair<TrackedNo, LineBytes>> lines;  // ascending
   // The files that exist, ascending by number; none: the least version of the baseline. For a crash that left more of
   // their changes than that, or in a recovery that made, removed or resized some. Bytes that nobody stored are zero in

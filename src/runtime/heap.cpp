@@ -345,6 +345,17 @@ void mapHeap() {
       return block;                                                                                                   \
   }
 
+// As one of libc's functions would copy, with the calls that led to it: from here on they can't be walked, because the
+// runtime's own code has no tables.
+void copyFor(const char* function, void* to, const void* from, size_t n, const void* frame) {
+  Stack stack;
+  walkCallers(stack, frame);
+  const Stack* outer = self.trapped;
+  self.trapped = &stack;
+  __blackout_memcpy(librarySite(function), to, from, n);
+  self.trapped = outer;
+}
+
 bool powerOfTwo(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 }  // namespace
@@ -355,9 +366,9 @@ char* duplicate(const char* text, size_t size, const char* function, void* calle
   if (heapSize == 0 || !allocatesHere(caller)) return nullptr;
   auto* copy = static_cast<char*>(allocate(size + 1, 16, function, frame));
   if (copy == nullptr) return nullptr;
-  __blackout_memcpy(librarySite(function), copy, text, size);
+  copyFor(function, copy, text, size, frame);
   char end = '\0';
-  __blackout_memcpy(librarySite(function), copy + size, &end, 1);
+  copyFor(function, copy + size, &end, 1, frame);
   return copy;
 }
 
@@ -400,7 +411,7 @@ HEAP void* realloc(void* p, size_t size) {
   if (size <= old) return p;
   void* made = allocate(size, 16, "realloc", BLACKOUT_FRAME());
   if (made == nullptr) return errno = ENOMEM, nullptr;
-  __blackout_memcpy(librarySite("realloc"), made, p, old);
+  copyFor("realloc", made, p, old, BLACKOUT_FRAME());
   release(p, "realloc", BLACKOUT_FRAME());
   return made;
 }
@@ -427,7 +438,7 @@ HEAP void* aligned_alloc(size_t align, size_t size) {
 HEAP int posix_memalign(void** out, size_t align, size_t size) {
   if (heapSize != 0 && powerOfTwo(align) && align >= sizeof(void*) && allocatesHere(__builtin_return_address(0))) {
     if (void* block = allocate(size, align, "posix_memalign", BLACKOUT_FRAME()); block != nullptr) {
-      __blackout_memcpy(librarySite("posix_memalign"), out, &block, sizeof block);
+      copyFor("posix_memalign", out, &block, sizeof block, BLACKOUT_FRAME());
       return 0;
     }
   }

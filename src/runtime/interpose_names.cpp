@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "runtime/chosen_path.h"
 #include "runtime/overlay.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
@@ -75,6 +77,9 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
     if (fromPool) redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
     if (toPool) redirect(toDir, to, toCopy, canonical, Last::Keep);
   }
+  // Out of the pools nobody sees what is read of it.
+  if (fromPool && !toPool && observesCrash())
+    if (uint32_t leaves = fileOfPath(fromCopy)) observeFile(leaves, 0, header->files[leaves].size);
   Scope scope;
   uint32_t moved = fromPool ? fileOfPath(fromCopy) : 0;
   uint32_t replaced = toPool ? fileOfPath(toCopy) : 0;
@@ -106,26 +111,6 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   return int(r);
 }
 
-// A call that only looks at a path, or changes what is there without being an event: on the private copy.
-struct Looked {
-  Looked(int dirfd, const char* path, Use use = Use::Look) : fd(dirfd), path(path) {
-    char canonical[PATH_MAX];
-    Last last = use == Use::LookLink || use == Use::MakeName || use == Use::MakeFolder ? Last::Keep : Last::Follow;
-    pool = redirect(dirfd, path, copy, canonical, last);
-    if (!pool && !redirectToOverlay(dirfd, path, use, copy)) return;
-    if (pool && isRestart()) observePath(canonical);
-    if (pool && isRestart() && use >= Use::Change) {
-      makePrivatePools();
-      redirect(dirfd, path, copy, canonical, last);
-    }
-    fd = AT_FDCWD;
-    this->path = copy;
-  }
-  int fd;
-  const char* path;
-  bool pool;
-  char copy[PATH_MAX];
-};
 Use lookedAt(int flags) { return (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Use::LookLink : Use::Look; }
 
 }  // namespace
@@ -150,7 +135,7 @@ static int steady(long r, struct stat* st) {
   return int(r);
 }
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
-  Looked l(dirfd, path, lookedAt(flags));
+  ChosenPath l(dirfd, path, lookedAt(flags));
   return steady(callForProgram(SYS_newfstatat, long(l.fd), address(l.path), address(st), long(flags)), st);
 }
 BLACKOUT_EXPORT int fstat(int fd, struct stat* st) { return steady(callForProgram(SYS_fstat, fd, address(st)), st); }
@@ -174,76 +159,139 @@ BLACKOUT_EXPORT int __xstat64(int, const char* path, struct stat64* st) { return
 BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return lstat(path, st); }
 BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
-  Looked l(dirfd, path, lookedAt(flags));
+  ChosenPath l(dirfd, path, lookedAt(flags));
   long r = callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st));
   if (r == 0 && isRestart() && !mayBePm(st, sizeof *st))
     st->stx_ino = steadyInode(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
   return int(r);
 }
 BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
-  Looked l(dirfd, path);
+  ChosenPath l(dirfd, path);
   return BLACKOUT_REAL(faccessat)(l.fd, l.path, mode, flags);
 }
 BLACKOUT_EXPORT int access(const char* path, int mode) {
-  Looked l(AT_FDCWD, path);
+  ChosenPath l(AT_FDCWD, path);
   return int(callForProgram(SYS_faccessat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdirat(int dirfd, const char* path, mode_t mode) {
-  Looked l(dirfd, path, Use::MakeFolder);
+  ChosenPath l(dirfd, path, Use::MakeFolder);
   return int(callForProgram(SYS_mkdirat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags) {
-  Looked l(dirfd, path, Use::Change);
+  ChosenPath l(dirfd, path, Use::Change);
   return BLACKOUT_REAL(fchmodat)(l.fd, l.path, mode, flags);
 }
 BLACKOUT_EXPORT int chmod(const char* path, mode_t mode) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchmodat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), long(0)));
 }
 BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
-  Looked l(dirfd, path, Use::Change);
+  ChosenPath l(dirfd, path, Use::Change);
   return int(callForProgram(SYS_utimensat, long(l.fd), address(l.path), address(times), long(flags)));
 }
 BLACKOUT_EXPORT int utimes(const char* path, const struct timeval times[2]) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_utimes, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int utime(const char* path, const struct utimbuf* times) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_utime, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int lchown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), AT_SYMLINK_NOFOLLOW));
 }
 BLACKOUT_EXPORT int symlink(const char* target, const char* path) {
-  Looked l(AT_FDCWD, path, Use::MakeName);
+  ChosenPath l(AT_FDCWD, path, Use::MakeName);
   return int(callForProgram(SYS_symlinkat, address(target), long(l.fd), address(l.path)));
 }
 BLACKOUT_EXPORT ssize_t readlink(const char* path, char* out, size_t size) {
-  Looked l(AT_FDCWD, path, Use::LookLink);
+  ChosenPath l(AT_FDCWD, path, Use::LookLink);
   return callForProgram(SYS_readlinkat, long(l.fd), address(l.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int chdir(const char* path) {
-  Looked l(AT_FDCWD, path);
+  ChosenPath l(AT_FDCWD, path);
   return int(callForProgram(SYS_chdir, address(l.path)));
 }
 BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
   // In a recovery both names must come to lie in one file system.
-  Looked a(fromDir, from, Use::Change);
-  Looked b(toDir, to, Use::MakeName);
+  ChosenPath a(fromDir, from, Use::Change);
+  ChosenPath b(toDir, to, Use::MakeName);
   return int(callForProgram(SYS_linkat, long(a.fd), address(a.path), long(b.fd), address(b.path), long(flags)));
 }
 BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 BLACKOUT_EXPORT DIR* opendir(const char* path) {
-  Looked l(AT_FDCWD, path, Use::Read);
+  ChosenPath l(AT_FDCWD, path, Use::Read);
   if (isRestart() && l.pool) observeAllPaths();
   return BLACKOUT_REAL(opendir)(l.path);
+}
+// libc lists folders from inside; these do it by the functions above.
+BLACKOUT_EXPORT int scandirat(int dirfd, const char* path, dirent*** list, int (*wanted)(const dirent*),
+                              int (*compare)(const dirent**, const dirent**)) {
+  if (!inRun()) return BLACKOUT_REAL(scandirat)(dirfd, path, list, wanted, compare);
+  int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+  DIR* folder = fd < 0 ? nullptr : fdopendir(fd);
+  if (folder == nullptr) {
+    if (fd >= 0) close(fd);
+    return -1;
+  }
+  dirent** found = nullptr;
+  size_t count = 0, room = 0;
+  int saved = errno, error = 0;
+  errno = 0;
+  while (const dirent* entry = readdir(folder)) {
+    if (wanted != nullptr && wanted(entry) == 0) continue;
+    errno = 0;
+    if (count == room) {
+      room = room == 0 ? 16 : 2 * room;
+      auto** larger = static_cast<dirent**>(realloc(found, room * sizeof *found));
+      if (larger == nullptr) break;
+      found = larger;
+    }
+    found[count] = static_cast<dirent*>(malloc(entry->d_reclen));
+    if (found[count] == nullptr) break;
+    memcpy(found[count++], entry, entry->d_reclen);
+  }
+  error = errno;
+  closedir(folder);
+  if (error != 0) {
+    while (count > 0) free(found[--count]);
+    free(found);
+    errno = error;
+    return -1;
+  }
+  if (compare != nullptr && count > 0)
+    qsort(found, count, sizeof *found, reinterpret_cast<int (*)(const void*, const void*)>(compare));
+  *list = found;
+  errno = saved;
+  return int(count);
+}
+BLACKOUT_EXPORT int scandir(const char* path, dirent*** list, int (*wanted)(const dirent*),
+                            int (*compare)(const dirent**, const dirent**)) {
+  return scandirat(AT_FDCWD, path, list, wanted, compare);
+}
+BLACKOUT_EXPORT int scandir64(const char* path, dirent64*** list, int (*wanted)(const dirent64*),
+                              int (*compare)(const dirent64**, const dirent64**)) {
+  return scandir(path, reinterpret_cast<dirent***>(list), reinterpret_cast<int (*)(const dirent*)>(wanted),
+                 reinterpret_cast<int (*)(const dirent**, const dirent**)>(compare));
+}
+BLACKOUT_EXPORT int glob(const char* pattern, int flags, int (*failed)(const char*, int), glob_t* result) {
+  auto real = BLACKOUT_REAL_VERSION(glob, "GLIBC_2.27");
+  if (!inRun() || (flags & GLOB_ALTDIRFUNC) != 0) return real(pattern, flags, failed, result);
+  result->gl_opendir = [](const char* path) -> void* { return opendir(path); };
+  result->gl_readdir = [](void* folder) { return readdir(static_cast<DIR*>(folder)); };
+  result->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };
+  result->gl_stat = stat;
+  result->gl_lstat = lstat;
+  return real(pattern, flags | GLOB_ALTDIRFUNC, failed, result);
+}
+BLACKOUT_EXPORT int glob64(const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* result) {
+  return glob(pattern, flags, failed, reinterpret_cast<glob_t*>(result));
 }
 BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];

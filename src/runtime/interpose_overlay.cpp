@@ -24,6 +24,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "runtime/chosen_path.h"
 #include "runtime/layers.h"
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
@@ -40,19 +41,6 @@ static long address(const void* p) { return reinterpret_cast<long>(p); }
 
 namespace {
 
-// A path for a call that knows nothing of pools.
-struct Chosen {
-  Chosen(int dirfd, const char* path, Use use) : fd(dirfd), path(path) {
-    char pool[PATH_MAX];
-    if (redirect(dirfd, path, pool) || !redirectToOverlay(dirfd, path, use, own)) return;
-    fd = AT_FDCWD;
-    this->path = own;
-  }
-  int fd;
-  const char* path;
-  char own[PATH_MAX];
-};
-
 // The file behind a shared memory object or a named semaphore.
 bool sharedPath(const char* kind, const char* name, char* out) {
   while (*name == '/') ++name;
@@ -67,15 +55,15 @@ bool sharedPath(const char* kind, const char* name, char* out) {
 }  // namespace
 
 BLACKOUT_EXPORT int symlinkat(const char* target, int dirfd, const char* path) noexcept {
-  Chosen c(dirfd, path, Use::MakeName);
+  ChosenPath c(dirfd, path, Use::MakeName);
   return int(callForProgram(SYS_symlinkat, address(target), long(c.fd), address(c.path)));
 }
 BLACKOUT_EXPORT ssize_t readlinkat(int dirfd, const char* path, char* out, size_t size) noexcept {
-  Chosen c(dirfd, path, Use::LookLink);
+  ChosenPath c(dirfd, path, Use::LookLink);
   return callForProgram(SYS_readlinkat, long(c.fd), address(c.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int mknodat(int dirfd, const char* path, mode_t mode, dev_t device) noexcept {
-  Chosen c(dirfd, path, Use::MakeName);
+  ChosenPath c(dirfd, path, Use::MakeName);
   return int(callForProgram(SYS_mknodat, long(c.fd), address(c.path), long(mode), long(device)));
 }
 BLACKOUT_EXPORT int mknod(const char* path, mode_t mode, dev_t device) noexcept {
@@ -86,7 +74,7 @@ BLACKOUT_EXPORT int mkfifoat(int dirfd, const char* path, mode_t mode) noexcept 
 }
 BLACKOUT_EXPORT int mkfifo(const char* path, mode_t mode) noexcept { return mkfifoat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchownat(int dirfd, const char* path, uid_t user, gid_t group, int flags) noexcept {
-  Chosen c(dirfd, path, Use::Change);
+  ChosenPath c(dirfd, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(c.fd), address(c.path), long(user), long(group), long(flags)));
 }
 

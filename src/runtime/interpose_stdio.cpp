@@ -74,7 +74,8 @@ FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, cons
   return file;
 }
 
-void recordStream(Stream& s) {
+// `frame`: of the call that wrote it out; null: the program ends.
+void recordStream(Stream& s, const void* frame) {
   int fd = fileno(s.file);
   Scope scope;
   if (scope.nested) return;
@@ -84,7 +85,9 @@ void recordStream(Stream& s) {
   setFileSize(number, uint64_t(st.st_size));
   int readable = keptDescriptor(number, fd);
   if (readable < 0) return;
-  recordWholeFile(number, readable, whereOf(librarySite("fwrite"), Stack{0, 0, {}}), !s.fresh);
+  Stack stack;
+  walkCallers(stack, frame);
+  recordWholeFile(number, readable, whereOf(librarySite("fwrite"), stack), !s.fresh);
 }
 
 // The program ends without closing: libc would write the rest after our last chance.
@@ -93,7 +96,7 @@ __attribute__((destructor)) void recordOpenStreams() {
   for (Stream& s : streams) {
     if (s.file == nullptr) continue;
     BLACKOUT_REAL(fflush)(s.file);
-    recordStream(s);
+    recordStream(s, nullptr);
   }
 }
 
@@ -136,7 +139,7 @@ BLACKOUT_EXPORT int fflush(FILE* file) {
   int r = BLACKOUT_REAL(fflush)(file);
   if (!inRun()) return r;
   for (Stream& s : streams)
-    if (s.file != nullptr && (file == nullptr || s.file == file)) recordStream(s);
+    if (s.file != nullptr && (file == nullptr || s.file == file)) recordStream(s, BLACKOUT_FRAME());
   return r;
 }
 
@@ -144,7 +147,7 @@ BLACKOUT_EXPORT int fclose(FILE* file) {
   if (inRun() && file != nullptr) {
     if (Stream* s = find(file)) {
       BLACKOUT_REAL(fflush)(file);
-      recordStream(*s);
+      recordStream(*s, BLACKOUT_FRAME());
       s->file = nullptr;
     }
     forgetDescriptor(fileno(file));

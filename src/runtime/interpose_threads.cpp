@@ -3,6 +3,8 @@
 // wanted. Children record into the same trace, whatever way they are made.
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -19,11 +21,14 @@
 #include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
+#include "runtime/pools.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/signals.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -88,6 +93,7 @@ void sharing() {
 void beforeFork() { sharing(); }
 void inChild() {
   if (inRun()) attachChild();
+  forgetLocks();
   if (isRestart()) {
     // A server may go on in its child; the worker ends what is left.
     if (options.drive == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -167,6 +173,7 @@ void execEvent(const char* file, bool search) {
   if (!inRun()) return;
   noteExecutable(file, search);
   sharing();
+  keepLocksOverExec();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
 }
@@ -363,6 +370,17 @@ BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environ
   execEvent(path, false);
   Environment e(environment);
   return BLACKOUT_REAL(fexecve)(fd, arguments, e.result);
+}
+// Between fork and exec libc opens it, where nothing of ours is. Not the user's own, in any case.
+BLACKOUT_EXPORT int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd, const char* path,
+                                                     int flags, mode_t mode) noexcept {
+  char copy[PATH_MAX];
+  if (redirect(AT_FDCWD, path, copy)) {
+    unfollowed("a child is started with a pool as one of its descriptors (posix_spawn), which is not seen");
+    if (isRestart()) makePrivatePools();
+    if (redirect(AT_FDCWD, path, copy)) path = copy;
+  }
+  return BLACKOUT_REAL(posix_spawn_file_actions_addopen)(actions, fd, path, flags, mode);
 }
 BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {

@@ -1,5 +1,6 @@
-// See overlay.h. Not covered: glob, scandir, nftw and other walks inside libc show the file system as it is; a folder
-// that the recording renamed is gone for recoveries; statvfs and extended attributes are the real ones.
+// See overlay.h. Not covered: nftw, fts and other walks inside libc show the file system as it is; a folder
+// that the recording renamed is gone for recoveries; statvfs is the real one, and
+// so are the extended attributes of folders.
 
 #include "runtime/overlay.h"
 
@@ -20,6 +21,7 @@
 #include "runtime/process_numbers.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/unfollowed.h"
 
 namespace blackout::rt {
 
@@ -279,6 +281,20 @@ Use useOf(const char* mode) {
   return strchr(mode, '+') != nullptr ? Use::Change : Use::Read;
 }
 
+// Those that programs give. The kernel's own (rights, labels) are not theirs to copy.
+static void copyAttributes(int in, int out) {
+  char names[4096], value[4096];
+  long size = syscall(SYS_flistxattr, in, names, sizeof names);
+  if (size < 0 && errno != ERANGE) return;  // there are none here
+  bool all = size >= 0;
+  for (const char* name = names; name < names + size; name += strlen(name) + 1) {
+    if (strncmp(name, "user.", 5) != 0) continue;
+    long n = syscall(SYS_fgetxattr, in, name, value, sizeof value);
+    all &= n >= 0 && syscall(SYS_fsetxattr, out, name, value, n, 0) == 0;
+  }
+  if (!all) unfollowed("it changes a file with extended attributes of which no copy can be kept here");
+}
+
 bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t limit) {
   int in = int(syscall(SYS_openat, fromDir, from, O_RDONLY | O_CLOEXEC));
   if (in < 0) return false;
@@ -300,6 +316,7 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
   }
   int saved = errno;
   if (out >= 0) {
+    copyAttributes(in, out);
     struct timespec times[2] = {st.st_atim, st.st_mtim};
     syscall(SYS_fchmod, out, st.st_mode & 07777);
     syscall(SYS_utimensat, out, nullptr, times, 0);

@@ -16,7 +16,7 @@
 #include "runtime/access.h"
 #include "runtime/layers.h"
 #include "runtime/options.h"
-#include "runtime/overlay.h"
+#include "runtime/processes.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -102,7 +102,7 @@ bool firstName(const char* path, char* out) {
     char canonical[PATH_MAX];
     if (p.glob) {
       glob_t all{};
-      if (glob(p.text, 0, nullptr, &all) == 0)
+      if (BLACKOUT_REAL_VERSION(glob, "GLIBC_2.27")(p.text, 0, nullptr, &all) == 0)
         for (size_t k = 0; k < all.gl_pathc; ++k)
           if (syscall(SYS_newfstatat, AT_FDCWD, all.gl_pathv[k], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
               BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(all.gl_pathv[k], canonical) != nullptr)
@@ -120,25 +120,19 @@ bool firstName(const char* path, char* out) {
   return *out != '\0';
 }
 
-constexpr int kMaxDescriptors = 65536;
 uint8_t descriptors[kMaxDescriptors / 8];
-constexpr int kMaxFlags = 1024;
-int flagsOf[kMaxFlags];  // by descriptor, see poolFlags()
+int flagsOf[kMaxDescriptors];  // by descriptor, see poolFlags()
 
 }  // namespace
 
-// A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
-static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
-  char layered[PATH_MAX];
-  if (!isRestart() || worker->owns == 0 || !redirectToOverlay(AT_FDCWD, plain, Use::LookLink, layered)) return false;
-  char link[PATH_MAX];
-  long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
-  if (n <= 0) return false;
-  link[n] = '\0';
-  const char* slash = strrchr(plain, '/');
-  int folder = link[0] == '/' || slash == nullptr ? 0 : int(slash + 1 - plain);
-  int size = snprintf(target, sizeof target, "%.*s%s", folder, plain, link);
-  return size > 0 && size_t(size) < sizeof target;
+// Links and folders that a restart made itself lie in its own layer, where what they lead to is not. The path without
+// them, if it is another one.
+static bool throughOwnLinks(int dirfd, const char* path, const char* plain, Last last, char (&target)[PATH_MAX]) {
+  layers::Found f;
+  if (!isRestart() || worker->owns == 0 || !layers::follow(dirfd, path, last == Last::Follow, f) || f.kernels)
+    return false;
+  strcpy(target, f.canonical);
+  return strcmp(target, plain) != 0;
 }
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
@@ -165,15 +159,8 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
       if (known && firstName(resolved, joined)) found = joined;
     }
   }
-  if (found == nullptr) {
-    static thread_local __attribute__((tls_model("initial-exec"))) int links = 0;
-    constexpr int kMaxLinks = 8;
-    if (last == Last::Keep || links == kMaxLinks || !throughOwnLink(plain, resolved)) return false;
-    ++links;
-    bool leads = redirect(AT_FDCWD, resolved, out, canonical, last);
-    --links;
-    return leads;
-  }
+  if (found == nullptr)
+    return throughOwnLinks(dirfd, path, plain, last, resolved) && redirect(AT_FDCWD, resolved, out, canonical, last);
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);
   strcpy(out + s, found);
@@ -255,6 +242,7 @@ void fileRemoved(uint32_t file) {
 }
 
 void notePoolDescriptor(int fd) {
+  if (fd >= kMaxDescriptors) unfollowed("it uses a pool through a descriptor above 65,535");
   if (fd >= 0 && fd < kMaxDescriptors)
     __atomic_fetch_or(&descriptors[fd / 8], uint8_t(1 << (fd % 8)), __ATOMIC_RELAXED);
 }
@@ -265,10 +253,19 @@ void forgetDescriptor(int fd) {
 bool isPoolDescriptor(int fd) {
   return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
-void notePoolFlags(int fd, int flags) {
-  if (fd >= 0 && fd < kMaxFlags) flagsOf[fd] = flags;
+int nextPoolDescriptor(int fd) {
+  for (; fd < kMaxDescriptors; ++fd) {
+    if (descriptors[fd / 8] == 0)
+      fd |= 7;
+    else if (isPoolDescriptor(fd))
+      return fd;
+  }
+  return -1;
 }
-int poolFlags(int fd) { return fd >= 0 && fd < kMaxFlags ? flagsOf[fd] : 0; }
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
 bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
 bool readsImage(int fd) { return mapsImage() && isPoolDescriptor(fd); }
 void copyDescriptor(int from, int to) {
@@ -281,8 +278,9 @@ void copyDescriptor(int from, int to) {
 }
 
 void findInheritedDescriptors() {
-  for (int fd = 0; fd < 1024; ++fd)
+  forEachNumberIn("/proc/self/fd", [](int fd) {
     if (fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+  });
 }
 
 void recordWholeFile(uint32_t file, int fd, uint32_t where, bool zeroPagesToo) {

@@ -32,11 +32,15 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st);
 void setFileSize(uint32_t file, uint64_t size);
 void fileRemoved(uint32_t file);
 
-// Descriptors through which a pool may be written, so that write() on others costs nothing.
+// Descriptors through which a pool may be written, so that write() on others costs nothing. One from kMaxDescriptors on
+// is not followed, and that is said.
+constexpr int kMaxDescriptors = 65536;
 void notePoolDescriptor(int fd);
 void forgetDescriptor(int fd);
 void copyDescriptor(int from, int to);
 bool isPoolDescriptor(int fd);
+// The first from `fd` on; -1: none.
+int nextPoolDescriptor(int fd);
 // Whether a restart has this descriptor of a pool.
 bool readsPool(int fd);
 // The same, of the image: really open for reading only.

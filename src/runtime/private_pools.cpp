@@ -26,8 +26,6 @@ namespace blackout::rt {
 
 namespace {
 
-constexpr int kMaxDescriptors = 1024;
-
 char ownShadow[PATH_MAX];
 int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are made
 
@@ -185,18 +183,20 @@ void makePrivatePools() {
   syscall(SYS_mkdir, folder, 0700);
   snprintf(ownShadow, sizeof ownShadow, "%s/run/pools", workerFolder);
 
-  int open[kMaxDescriptors];
-  uint32_t files[kMaxDescriptors];
+  constexpr int kMaxOpen = 1024;
+  int open[kMaxOpen];
+  uint32_t files[kMaxOpen];
   int count = 0;
-  for (int fd = 0; fd < kMaxDescriptors; ++fd) {
-    if (!isPoolDescriptor(fd)) continue;
+  for (int fd = -1; (fd = nextPoolDescriptor(fd + 1)) >= 0;) {
     uint32_t file = fileOfDescriptor(fd);
     if (file == 0) continue;
+    if (count == kMaxOpen)
+      endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 1024 descriptors of its pools", nullptr);
     open[count] = fd;
     files[count++] = file;
   }
   // Descriptors of one description stay one: they share their position and their locks.
-  int sameAs[kMaxDescriptors];
+  int sameAs[kMaxOpen];
   for (int i = 0; i < count; ++i) {
     sameAs[i] = -1;
     long me = syscall(SYS_getpid);

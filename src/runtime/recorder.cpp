@@ -362,6 +362,10 @@ void walkStack(Stack& stack, const void* hookFrame) {
 }
 
 void walkCallers(Stack& stack, const void* frame) {
+  if (__builtin_expect(self.trapped != nullptr && frame != nullptr, 0)) {
+    stack = *self.trapped;
+    return;
+  }
   auto at = reinterpret_cast<uintptr_t>(frame);
   stack.count = 0;
   if (options.stack != 0 && at >= self.stackLow && at < self.stackTop) {
@@ -375,6 +379,21 @@ void walkCallers(Stack& stack, const void* frame) {
 
 void walkFrom(Stack& stack, const Frame& from) {
   stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack));
+  setHash(stack);
+}
+
+void dropCallers(Stack& stack, int count) {
+  stack.count -= count;
+  memmove(stack.frames, stack.frames + count, size_t(stack.count) * sizeof *stack.frames);
+  setHash(stack);
+}
+
+void walkFromCall(Stack& stack, const Frame& from) {
+  stack.count = 0;
+  if (options.stack != 0) {
+    stack.frames[0] = from.pc;
+    stack.count = 1 + unwind(from, self.stackLow, self.stackTop, stack.frames + 1, int(options.stack) - 1);
+  }
   setHash(stack);
 }
 

@@ -112,6 +112,10 @@ void walkStack(Stack& stack, const void* hookFrame);
 void walkCallers(Stack& stack, const void* frame);
 // And for the instruction that a trap interrupted.
 void walkFrom(Stack& stack, const Frame& from);
+// The same where the instruction stands for a call: it is the first.
+void walkFromCall(Stack& stack, const Frame& from);
+// Leaves the first ones out.
+void dropCallers(Stack& stack, int count);
 // The number of (site, stack), written to the trace when it is new.
 uint32_t whereOf(blackout_site* site, const Stack& stack);
 

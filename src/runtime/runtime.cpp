@@ -7,13 +7,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/calls_by_number.h"
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/loaded.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/trap/trap.h"
 
 namespace blackout::rt {
@@ -34,6 +37,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
   environ = environment;
   readOptions();
   if (options.zygote != nullptr || options.worker != nullptr) moveHeap();
+  makeByNumber = callByNumber;
   prepareTraps();
 }
 
@@ -46,6 +50,7 @@ __attribute__((constructor(101))) static void begin() {
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
+      inheritLocks();
       noteRunModules();
     }
     if (options.heap != 0 && isPlainProgram()) beginHeap();
@@ -55,7 +60,10 @@ __attribute__((constructor(101))) static void begin() {
   beginTraps();
   {
     Scope scope;
-    if (processNumber > 1) findInheritedDescriptors();
+    if (processNumber > 1) {
+      findInheritedDescriptors();
+      inheritLocks();
+    }
   }
   if (options.heap != 0 && isPlainProgram()) beginHeap();
   noteModules();

@@ -132,7 +132,7 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("check --pm", 2, "--pm");
   expectRefused("check --pmm p -- /bin/true", 2, "did you mean --pm?");
   expectRefused("check --qqqqqqqqqq -- /bin/true", 2, "unknown option --qqqqqqqqqq");
-  expectRefused("check --fail-on=bad --pm p -- /bin/true", 2, "shown, suspected or perf");
+  expectRefused("check --fail-on=bad --pm p -- /bin/true", 2, "shown, proved, suspected or perf");
   expectRefused("check --model arm --pm p -- /bin/true", 2, "--model arm");
   expectRefused("check --model x86:nt-order=maybe --pm p -- /bin/true", 2, "nt-order");
   expectRefused("check --model x86:tso=on --pm p -- /bin/true", 2, "tso=on");

@@ -20,6 +20,12 @@ Instruction load(std::uint64_t offset, unsigned size, std::uint64_t site) {
 Instruction group(std::uint64_t offset, unsigned size, std::uint64_t site) {
   return {Does::Group, "", offset, 0, size, 0, site};
 }
+// One mem* call.
+Instruction call(std::uint64_t offset, unsigned size, std::uint64_t site) {
+  return {Does::Group, "", offset, 0, size, 1, site};
+}
+Instruction tally(std::uint64_t offset, std::uint64_t site) { return {Does::Tally, "", offset, 0, 1, 0, site}; }
+Instruction test(std::uint64_t value) { return {Does::Test, "", 0, 0, 0, value, 0}; }
 Instruction store(std::uint64_t offset, unsigned size, std::uint64_t value) {
   return {Does::Store, "", offset, 0, size, value, 0};
 }
@@ -44,7 +50,8 @@ struct Counted : Explored {
     EXPECT_EQ(runner.runs(), explorer->summary().runs);
     return *this;
   }
-  SpaceNo end() const { return baseline.count() - 1; }  // the last point
+  PointNo last() const { return PointNo(baseline.count() - 1); }
+  SpaceNo end() const { return SpaceNo(last().value()); }
   std::size_t leavesAtEnd() const { return explorer->space(end()).recoveries.size(); }
   Words wordsAtEnd() const { return words(end()); }
   const ExplorationSummary& summary() const { return explorer->summary(); }
@@ -103,7 +110,7 @@ TEST(Explorer, NarrowStoresReadByOneWideLoadAreOneQuestion) {
   EXPECT_EQ(d.observations[1].query.mask, 0xffU);
   EXPECT_EQ(d.observations[1].classes, 4U);
   EXPECT_EQ(d.observations[1].taken, 3U);
-  EXPECT_EQ(d.example, ChosenVersions(UnnamedLines::Least, {{d.observations[1].query.subject, 3}}));
+  EXPECT_EQ(d.example, ChosenVersions(UnnamedLines::Least, {{d.observations[1].query.line(), 3}}));
 }
 
 TEST(Explorer, ALoadAcrossTwoLinesAsksForEach) {
@@ -258,7 +265,7 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   EXPECT_EQ(e.runner.runs(), runs + 2);
   for (UnnamedLines unnamed : {UnnamedLines::Least, UnnamedLines::Newest})
     EXPECT_EQ(e.explorer->crashState(end, ChosenVersions(unnamed, {{first, 1}})),
-              CrashState{CrashLevel(e.baseline.point(end), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
+              CrashState{CrashLevel(e.baseline.point(e.last()), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
   EXPECT_EQ(e.explorer->crashSpace(end)->uncertain().size(), 2U);
   EXPECT_EQ(e.explorer->crashSpace(end)->line(first).versions.size(), 3U);
   EXPECT_EQ(e.explorer->crashSpace(end)->line(first).newest, 2U);
@@ -349,14 +356,13 @@ TEST(Strategies, ExhaustiveRefusesWhatIsTooMuch) {
 
 // --- records that are read whole ---
 
-// Reads a record of n lines: by one instruction, or by one mem* call.
-std::vector<Instruction> reading(unsigned n, bool annotated) {
+// Reads a record of n lines, and does nothing with it.
+std::vector<Instruction> reading(unsigned n, RecordReader reader) {
   std::vector<Instruction> recovery = {open()};
-  if (annotated) {
-    recovery.push_back(group(0, 64 * n, 5));
-  } else {
+  if (reader == RecordReader::Declared) recovery.push_back(group(0, 64 * n, 5));
+  if (reader == RecordReader::Call) recovery.push_back(call(0, 64 * n, 5));
+  if (reader == RecordReader::Instruction)
     for (unsigned i = 0; i < 8 * n; ++i) recovery.push_back(load(8 * i, 8, 5));
-  }
   recovery.push_back(load(2048, 1, 6));
   recovery.push_back(print());
   return recovery;
@@ -368,10 +374,12 @@ struct Record : TinyProgram {
   }
 };
 
+constexpr RecordReader kReaders[] = {RecordReader::Instruction, RecordReader::Call, RecordReader::Declared};
+
 TEST(WholeRecord, OfTwoLinesAreExploredExactly) {
   Record p(2);
-  for (bool annotated : {false, true}) {
-    Counted e(p, reading(2, annotated));
+  for (RecordReader reader : kReaders) {
+    Counted e(p, reading(2, reader));
     e.go();
     EXPECT_EQ(e.leavesAtEnd(), 4U);
     EXPECT_TRUE(e.summary().assumptions.empty());
@@ -379,49 +387,131 @@ TEST(WholeRecord, OfTwoLinesAreExploredExactly) {
   // Combinations of versions in the middle, too.
   Record longer(2);
   for (unsigned i = 0; i < 10; ++i) longer.store(1, 64 * (i % 2) + 8, 2 + i);
-  Counted e(longer, reading(2, true));
+  Counted e(longer, reading(2, RecordReader::Declared));
   e.go();
   EXPECT_EQ(e.leavesAtEnd(), 49U);
 }
 
 TEST(WholeRecord, OfManyLinesCostTheirNumberAndNotTheirProduct) {
-  for (bool annotated : {false, true})
+  for (RecordReader reader : kReaders)
     for (unsigned n : {4U, 8U, 16U, 32U}) {
       Record p(n);
       Wanted setup;
       setup.workers = n % 3 + 1;
-      Counted e(p, reading(n, annotated), setup);
+      Counted e(p, reading(n, reader), setup);
       e.go();
-      // What nobody called a checksum is explored exactly up to a constant.
-      std::uint64_t exact = annotated ? 0 : WholeRecord::kExact;
-      if (!annotated && n <= 8) {
+      bool declared = reader == RecordReader::Declared;
+      // What nobody called a checksum is explored exactly as far as the budget goes.
+      if (!declared && n <= 8) {
         EXPECT_EQ(e.leavesAtEnd(), std::uint64_t{1} << n);
         EXPECT_TRUE(e.summary().assumptions.empty());
         continue;
       }
-      // All, none, each alone missing, each alone there; and up to 8 others.
+      // All, none, each alone missing, each alone there; and a sample.
       EXPECT_GE(e.leavesAtEnd(), 2 * n + 2);
-      EXPECT_LE(e.leavesAtEnd(), 2 * n + 2 + 8 + exact);
+      EXPECT_LE(e.leavesAtEnd(),
+                2 * n + 2 + (declared ? WholeRecord::kDeclaredSamples : WholeRecord::kSamples + WholeRecord::kExact));
       ASSERT_EQ(e.summary().assumptions.size(), 1U);
       const ChecksumAssumption& a = e.summary().assumptions[0];
-      EXPECT_EQ(a.site, 5U);
-      EXPECT_EQ(a.annotated, annotated);
+      EXPECT_EQ(a.record, (RecordKey{5, reader}));
       EXPECT_EQ(a.lines, n);
       EXPECT_EQ(a.spaces, 1U);
-      EXPECT_GT(a.branches, 0U);
+      EXPECT_EQ(a.states, std::pow(2.0, n));
+      EXPECT_EQ(a.tried, e.leavesAtEnd());
       EXPECT_TRUE(e.summary().complete());
     }
+}
+
+// n lines are counted, and what comes is whether there are `wanted` of the first `counted`.
+std::vector<Instruction> counting(unsigned n, unsigned counted, unsigned wanted) {
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i < n; ++i) recovery.push_back(i < counted ? tally(64 * i + 8, 5) : load(64 * i + 8, 1, 5));
+  recovery.push_back(test(wanted));
+  recovery.push_back(print());
+  return recovery;
+}
+
+TEST(WholeRecord, AChecksumIsToldByExperiment) {
+  // Only all of it is right.
+  Record p(20);
+  Counted e(p, counting(20, 20, 20));
+  e.go();
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:a", "0:0:b"}));
+  ASSERT_EQ(e.summary().assumptions.size(), 1U);
+  EXPECT_EQ(e.summary().assumptions[0].record, (RecordKey{5, RecordReader::Instruction}));
+  EXPECT_EQ(e.summary().assumptions[0].lines, 20U);
+  EXPECT_TRUE(e.summary().complete());
+}
+
+TEST(WholeRecord, WithinTheBudgetNothingIsAssumed) {
+  // Eleven lines that nobody uses.
+  for (std::uint64_t budget : {2047U, 2048U}) {
+    Record p(11);
+    Wanted setup;
+    setup.options.budget = budget;
+    Counted e(p, reading(11, RecordReader::Instruction), setup);
+    e.go();
+    EXPECT_EQ(e.summary().assumptions.empty(), budget == 2048);
+    EXPECT_TRUE(e.summary().complete());
+  }
+}
+
+TEST(WholeRecord, WhatGoesOnDifferentlyIsNoRecordAndExploredExactly) {
+  // A loop over eleven lines prints what they hold: 2,048 states, no checksum.
+  for (bool byCall : {false, true}) {
+    Record p(11);
+    for (unsigned workers : {1U, 4U}) {
+      Wanted setup;
+      setup.workers = workers;
+      Counted e(p, {open(), byCall ? call(0, 64 * 11, 5) : load(0, 64 * 11, 5), print()}, setup);
+      e.go();
+      EXPECT_EQ(e.leavesAtEnd(), 2048U);
+      EXPECT_TRUE(e.summary().assumptions.empty());
+      EXPECT_TRUE(e.summary().complete());
+    }
+  }
+}
+
+TEST(WholeRecord, ASnapshotThatFailsInAnEighthOfItsStatesIsFound) {
+  // What decides are three of twenty lines.
+  Record p(20);
+  Counted e(p, counting(20, 3, 0));
+  e.go();
+  EXPECT_EQ(e.wordsAtEnd(), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_TRUE(e.summary().assumptions.empty());
+  EXPECT_FALSE(e.summary().complete());
+}
+
+TEST(WholeRecord, TooManyCombinationsThatMatterAreNamed) {
+  Record p(20);
+  Wanted setup;
+  Counted e(p, {open(), load(0, 64 * 20, 5), print()}, setup);
+  e.go();
+  EXPECT_TRUE(e.summary().assumptions.empty());
+  EXPECT_FALSE(e.summary().complete());
+  EXPECT_EQ(e.summary().overBudget, 1U);
+  ASSERT_TRUE(e.summary().explosion.has_value());
+  EXPECT_EQ(e.summary().explosion->site, 5U);
+  EXPECT_EQ(e.summary().explosion->lines, 20U);
+  EXPECT_EQ(e.summary().explosion->space, e.end());
+  EXPECT_EQ(e.summary().explosion->tried, e.leavesAtEnd());
+  // Unless it is allowed to take it for a record.
+  setup.options.assumeChecksums = true;
+  Counted allowed(p, {open(), load(0, 64 * 20, 5), print()}, setup);
+  allowed.go();
+  EXPECT_EQ(allowed.summary().assumptions.size(), 1U);
+  EXPECT_TRUE(allowed.summary().complete());
 }
 
 TEST(WholeRecord, TheSampleIsTheSeeds) {
   Record p(12);
   Wanted setup;
-  Counted one(p, reading(12, true), setup);
+  Counted one(p, reading(12, RecordReader::Declared), setup);
   one.go();
-  Counted same(p, reading(12, true), setup);
+  Counted same(p, reading(12, RecordReader::Declared), setup);
   same.go();
   setup.options.seed = 77;
-  Counted other(p, reading(12, true), setup);
+  Counted other(p, reading(12, RecordReader::Declared), setup);
   other.go();
   EXPECT_EQ(one.everything(), same.everything());
   EXPECT_NE(one.everything(), other.everything());
@@ -486,9 +576,9 @@ TEST(Bounds, PastTheBudgetAPartIsExploredAndSaid) {
   EXPECT_FALSE(e.summary().complete());
   EXPECT_EQ(e.summary().completePoints, 0U);
   EXPECT_FALSE(e.explorer->space(e.end()).complete);
-  // None and each pair fit: 1 + 12 + 66. All, each alone missing, each alone there, and a sample beyond it.
+  // None and each pair fit: 1 + 12 + 66. All, each alone and each pair missing, and a sample beyond it.
   EXPECT_GT(e.leavesAtEnd(), 79U + 13U);
-  EXPECT_LE(e.leavesAtEnd(), 79U + 13U + 64U);
+  EXPECT_LE(e.leavesAtEnd(), 79U + 13U + 66U + 64U);
   for (const char* word : {"0:0:aaaaaaaaaaaa", "0:0:bbbbbbbbbbbb", "0:0:babbbbbbbbbb", "0:0:aaaaaaaaaaab"})
     EXPECT_TRUE(e.wordsAtEnd().count(word) != 0) << word;
   setup.options.budget = 4096;
@@ -496,6 +586,42 @@ TEST(Bounds, PastTheBudgetAPartIsExploredAndSaid) {
   whole.go();
   EXPECT_EQ(whole.leavesAtEnd(), 4096U);
   EXPECT_TRUE(whole.summary().complete());
+}
+
+TEST(Bounds, EveryPointHasItsCheapStatesBeforeOneHasAllOfItsStates) {
+  // Four phases of 12 lines each, flushed at their ends: 4,096 recoveries at each of four points.
+  TinyProgram p;
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned phase = 0; phase < 4; ++phase) {
+    for (unsigned i = 0; i < 12; ++i) p.store(1, 1024 * phase + 64 * i, 1);
+    for (unsigned i = 0; i < 12; ++i) p.clwb(1, 1024 * phase + 64 * i);
+    if (phase < 3) p.sfence(1);
+    for (unsigned i = 0; i < 12; ++i) {
+      recovery.push_back(load(1024 * phase + 64 * i, 1, 2 + 16 * phase + i));
+      recovery.push_back(print());
+    }
+  }
+  for (unsigned workers : {1U, 5U}) {
+    Wanted setup;
+    setup.workers = workers;
+    setup.options.maxRuns = 1000;
+    Counted e(p, recovery, setup);
+    e.run();
+    EXPECT_EQ(e.summary().stop, Stop::MaxRuns);
+    ASSERT_EQ(e.summary().points, 4U);
+    for (SpaceNo s = 0; s < 4; ++s) {
+      Words words = e.words(s);
+      std::string before(12 * s, 'b'), after(12 * (3 - s), 'a');
+      auto has = [&](const std::string& phase) { return words.contains("0:0:" + before + phase + after); };
+      EXPECT_TRUE(has(std::string(12, 'a')) && has(std::string(12, 'b'))) << s;
+      for (unsigned i = 0; i < 12; ++i) {
+        std::string kept(12, 'a'), lost(12, 'b');
+        kept[i] = 'b';
+        lost[i] = 'a';
+        EXPECT_TRUE(has(kept) && has(lost)) << s << " " << i;
+      }
+    }
+  }
 }
 
 TEST(Bounds, MaxRunsKeepsTheFirstInOrder) {
@@ -635,8 +761,8 @@ TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
   Counted e(p, recovery, setup);
   e.go();
   // The sum over b's two bytes is 31 b + c: b and c are 00, 10 or 01, 11 once a recovery has written c.
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
   EXPECT_EQ(e.summary().levels, 2U);
   EXPECT_TRUE(e.summary().complete());
   // Byte 65 is tracked now.
@@ -655,7 +781,7 @@ TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
   Counted e(p, recovery, setup);
   e.go();
   // Once byte 8 is there, byte 0 of the same line may still be either.
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
 }
 
 TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
@@ -669,9 +795,9 @@ TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
   setup.options.crashesInARow = 2;
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:a", "0:0:b"}));
   // Too short, which is a fault; or whole, and what it held is gone.
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"1:7:", "0:0:a"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"1:7:", "0:0:a"}));
   EXPECT_TRUE(e.summary().complete());
 }
 
@@ -687,9 +813,9 @@ TEST(SeveralFailures, AFileThatARecoveryMadeIsThereForTheNext) {
   setup.options.crashesInARow = 3;
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
-  EXPECT_EQ(e.wordsAt(e.end(), 3), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
+  EXPECT_EQ(e.wordsAt(e.last(), 3), (Words{"0:0:a", "0:0:b"}));
   EXPECT_TRUE(e.summary().complete());
 }
 

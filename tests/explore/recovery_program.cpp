@@ -125,11 +125,18 @@ class Machine {
         }
         case Does::Load:
         case Does::Group: {
-          auto bytes = load(i, i.does == Does::Group ? (++groups_ | BLACKOUT_GROUP_CHECKSUM) : 0);
+          std::uint32_t declared = i.value == 1 ? 0 : BLACKOUT_GROUP_CHECKSUM;
+          auto bytes = load(i, i.does == Does::Group ? ++groups_ | declared : 0);
           if (!bytes && i.value == 3) return end(Ending::Signalled, 7);
           last_ = bytes.value_or(4);
           break;
         }
+        case Does::Tally:
+          tally_ += load(i, 0).value_or(0) != 0 ? 1 : 0;
+          break;
+        case Does::Test:
+          last_ = tally_ == i.value ? 1 : 0;
+          break;
         case Does::Rmw: {
           auto bytes = load(i, 0);
           if (!bytes) break;
@@ -211,7 +218,7 @@ class Machine {
     for (auto& [line, mask] : masks)
       if (auto w = tracked_.line(line)) {
         mask &= tracked_.mask(*w);
-        if (mask != 0) log({QueryKind::Bytes, *w, mask, i.site, group, 0, slots_});
+        if (mask != 0) log({QueryKind::Bytes, w->value(), mask, i.site, group, 0, slots_});
       }
     return sum;
   }
@@ -255,8 +262,9 @@ class Machine {
   std::set<std::string> askedPaths_;
   std::set<std::pair<std::uint64_t, unsigned>> askedOps_;
   std::uint64_t last_ = 0;
+  std::uint64_t tally_ = 0;
   std::uint32_t groups_ = 0;
-  std::uint32_t slots_ = 0;
+  EventNo slots_ = 0;
   std::string output_;
   std::vector<Query> queries_;
   TraceWriter writer_;

@@ -39,7 +39,9 @@ struct WatchedNames {
 enum class Does : std::uint8_t {
   Open,
   Load,
-  Group,
+  Group,  // under blackout_checksum; with `value` 1 by one mem* call instead
+  Tally,  // a load that only counts whether it is 0
+  Test,   // what was read last is from now on whether the tally is `value`
   Store,
   Rmw,
   Flush,

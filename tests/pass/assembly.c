@@ -124,6 +124,19 @@ void stores(word *p, int *q, word v, word n) {
   __asm__ volatile("movl $1, %0\n\t.byte 0x66; xsaveopt %0\n\tsfence" : "+m"(*q));
   __asm__ volatile("rep stosq" : "+D"(p), "+c"(n) : "a"(v) : "memory");
 }
+// Stores whose place the operands don't tell are left alone: they fault and are followed. A locked one is a fence anywhere.
+// CHECK-LABEL: @elsewhere(
+// CHECK-NOT: call {{.*}}@__blackout_{{enter|store}}
+// CHECK: call {{.*}}@__blackout_rmw_fence(
+// CHECK-NOT: call {{.*}}@__blackout_
+// CHECK: ret void
+// SITES: rmw atomic
+void elsewhere(word *p, word *from, word n) {
+  __asm__ volatile("btsq %1, %0" : "+m"(*p) : "r"(n) : "cc");
+  __asm__ volatile("btrq %1, (%0)" ::"r"(p), "r"(n) : "memory", "cc");
+  __asm__ volatile("lock; btsq %1, %0" : "+m"(*p) : "r"(n) : "memory", "cc");
+  __asm__ volatile("std; rep movsq; cld" : "+D"(p), "+S"(from), "+c"(n)::"memory");
+}
 // CHECK-LABEL: @none(
 // CHECK-NOT: call {{.*}}@__blackout_{{enter|store}}
 // CHECK: ret void

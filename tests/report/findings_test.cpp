@@ -38,8 +38,8 @@ TEST(FindingKinds, NamesAreUniqueAndFound) {
     EXPECT_FALSE(row.title.empty() || row.meaning.empty() || row.hint.empty());
   }
   EXPECT_FALSE(findingKindNamed("no-such-kind"));
-  EXPECT_EQ(severityNamed("perf"), Severity::Performance);
-  EXPECT_FALSE(severityNamed("bad"));
+  EXPECT_EQ(failOnNamed("perf"), FailOn::Performance);
+  EXPECT_FALSE(failOnNamed("bad"));
 }
 
 TEST(Fingerprint, IsOfKindAndSitesOnly) {
@@ -85,15 +85,20 @@ TEST(Order, WorstFirstWhateverTheInput) {
 
 TEST(ExitCodes, FollowFailOn) {
   Report r;
-  EXPECT_EQ(exitCodeOf(r, Severity::Performance), ExitCode::Clean);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Performance), ExitCode::Clean);
   r.findings = {at(FindingKind::IdleFence, 1)};
-  EXPECT_EQ(exitCodeOf(r, Severity::Suspected), ExitCode::Clean);
-  EXPECT_EQ(exitCodeOf(r, Severity::Performance), ExitCode::Findings);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Suspected), ExitCode::Clean);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Performance), ExitCode::Findings);
   r.incomplete = {"x"};
-  EXPECT_EQ(exitCodeOf(r, Severity::Suspected), ExitCode::Inconclusive);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Suspected), ExitCode::Inconclusive);
   r.findings.push_back(at(FindingKind::NeverPersisted, 1));
-  EXPECT_EQ(exitCodeOf(r, Severity::Shown), ExitCode::Inconclusive);
-  EXPECT_EQ(exitCodeOf(r, Severity::Suspected), ExitCode::Findings);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Shown), ExitCode::Inconclusive);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Inconclusive);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Suspected), ExitCode::Findings);
+  // A restart that says what it should not is a proof.
+  r.findings.back().shownBy.emplace();
+  EXPECT_EQ(exitCodeOf(r, FailOn::Shown), ExitCode::Inconclusive);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Findings);
 }
 
 TEST(Ending, IsToldApart) {

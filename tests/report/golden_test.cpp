@@ -53,7 +53,7 @@ TEST(Golden, TextOfACleanExploration) {
   expectGolden("explored.txt", renderText(r, {}));
 }
 
-TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), Severity::Suspected)); }
+TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), FailOn::Suspected)); }
 
 // What golden reports don't have is in the schema, too.
 template <class... T>
@@ -90,7 +90,7 @@ TEST(Text, NoColourInAFile) {
 TEST(Text, SameTwice) {
   Report r = test::sampleReport(kGolden);
   EXPECT_EQ(renderText(r, {}), renderText(r, {}));
-  EXPECT_EQ(renderJson(r, Severity::Shown), renderJson(r, Severity::Shown));
+  EXPECT_EQ(renderJson(r, FailOn::Shown), renderJson(r, FailOn::Shown));
 }
 
 TEST(Text, EndsWithTheSummaryLine) {
@@ -136,7 +136,7 @@ TEST(Text, WhatIsHiddenProvesNothing) {
 TEST(Json, BrokenUtf8IsReplaced) {
   Report r;
   r.command = {"\xff\xfe"};
-  EXPECT_NE(renderJson(r, Severity::Shown).find("\xef\xbf\xbd"), std::string::npos);
+  EXPECT_NE(renderJson(r, FailOn::Shown).find("\xef\xbf\xbd"), std::string::npos);
 }
 
 }  // namespace

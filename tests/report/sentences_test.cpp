@@ -45,6 +45,9 @@ TEST(Verdict, MissingFlush) {
   EXPECT_EQ(verdictOf(f),
             "Node.value, stored at (1), is never flushed: a crash can lose it while List.root, stored at (2), "
             "survives, and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  // A name stays as the program writes it.
+  cause(f).first->bytes.type = "node.value";
+  EXPECT_TRUE(verdictOf(f).starts_with("node.value, stored at (1), is never flushed"));
   cause(f).first->bytes.type.clear();
   cause(f).second.reset();
   cause(f).promised = PromisedEnd{90, 2};
@@ -126,7 +129,7 @@ TEST(Verdict, Race) {
 
 TEST(Verdict, BadReads) {
   BadReadClaim c;
-  c.allocated = 5;
+  c.allocated = EventNo(5);
   c.allocatedAt = 1;
   c.read.place = 4;
   EXPECT_EQ(
@@ -295,6 +298,8 @@ TEST(Facts, OfBadReadsAndDetectors) {
             "This happens if the power fails after (3) (event 77), among others: at 1 point, in 1,200 crash states.");
   EXPECT_EQ(says(InferredCommit{"why"}), "The restart trusts it because of that: why.");
   EXPECT_EQ(says(OtherBytesMatter{}), "With other bytes in that place the restart says something else.");
+  EXPECT_TRUE(says(OtherAddresses{1}).find("what is stored at (1) was moved to where nothing is") != std::string::npos);
+  EXPECT_EQ(says(LockLeft{}), "Whoever held that lock ended with the power: no process is left that could release it.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
   EXPECT_EQ(says(DurableTooLate{9}), "It was made durable afterwards, too late for a crash in between.");
   EXPECT_EQ(says(DurableWithRmwFences{}),

@@ -101,6 +101,8 @@ int lookAt(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
+constinit LoaderEvents loaderEvents = {};
+
 // Under the loader's lock, or before there is a second thread.
 int take(dl_phdr_info* info, size_t, void* argument) {
   Extent e = extentOf(*info);
@@ -117,6 +119,7 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
+  if (!l.runtime) loaderEvents.loaded(*info);
   if (!l.runtime && !isCompiled(*info)) {
     l.patches = patchModule({e.begin, e.end, info}, *static_cast<PatchAction*>(argument));
     l.searched = true;
@@ -124,8 +127,6 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   __atomic_store_n(&loadedCount, loadedCount + 1, __ATOMIC_RELEASE);
   return 0;
 }
-
-LoaderEvents loaderEvents = {};
 
 void takeAll(PatchAction action) {
   for (int i = 0; i < loadedCount; ++i) loaded[i].present = false;

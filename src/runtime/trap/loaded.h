@@ -21,8 +21,10 @@ bool isPlainProgram(uintptr_t begin, uintptr_t end);
 // By the file, not by a link to it; the program itself by its own path.
 const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]);
 
-// Called after a file that begins there is gone, and after the list has changed.
+// Called for each file that is neither the runtime's nor libc's, after a file that begins there is gone, and after the
+// list has changed.
 struct LoaderEvents {
+  void (*loaded)(const dl_phdr_info& info);
   void (*unloaded)(uintptr_t begin);
   void (*changed)();
 };

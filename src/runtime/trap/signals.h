@@ -8,6 +8,9 @@ namespace blackout::rt {
 
 // Takes the signal over; what was there is the program's.
 void takeSignal(int signal, void (*handler)(int, siginfo_t*, void*));
+// Which are taken over.
+bool isTaken(int signal);
+uint64_t takenSignals();
 // What the program blocks, by a set as the kernel has it; an errno, or 0.
 int changeBlocked(int how, const uint64_t* set, uint64_t* old);
 // It is the program's own: its handler runs, or what the kernel would do happens.

@@ -417,9 +417,11 @@ void prepareTraps() {
   trapping = true;
   followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
-  // Constructors may meet a breakpoint.
+  // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
-  followLoader(onPatch, {forgetModule, noteModules});
+  takeSystemCalls();
+  followLoader(onPatch, {followInstructions, forgetModule, noteModules});
+  followLibc();
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
@@ -427,7 +429,6 @@ void beginTraps() {
   if (!trapping) return;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
-  takeSystemCalls();
   sayKept();
   if (observesCrash()) worker->instrumented = 1;
 }
