@@ -1,7 +1,7 @@
 // What a restart has written is its own: to read it again asks nothing of the crash, and no state is explored for it. Each
 // mode overwrites in its own way what a crash leaves uncertain, and reads it then: one restart stands for all crashes.
 // RUN: %cxx -O1 -g -I%include %s -o %t && head -c 8192 /dev/zero > %t.img
-// RUN: for m in nothing store memset strncpy read readv made; do \
+// RUN: for m in nothing store memset strncpy read readv pwrite made; do \
 // RUN:   %blackout check --fail-on=perf --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1 && grep -q "restarts: *1 of" %t.out || { echo $m; cat %t.out; exit 1; }; done
 // Without it there are more, and what was overwritten in part is uncertain in the rest.
 // RUN: for m in look part; do \
@@ -71,6 +71,10 @@ int main(int, char** argv) {
   if (is("readv")) {
     iovec parts[] = {{bytes, 70}, {bytes + 70, 64 * kWords - 70}};
     if (readv(open("/dev/zero", O_RDONLY), parts, 2) != 64 * kWords) return 2;
+  }
+  if (is("pwrite")) {
+    char zeros[64 * kWords] = {};
+    if (pwrite(fd, zeros, sizeof zeros, 0) != sizeof zeros) return 7;
   }
   if (is("made")) {
     if (unlink(argv[1]) != 0) return 3;
