@@ -1,7 +1,7 @@
 // Everything that can happen to a pool file and its mappings; the recording explains all of it.
 //
 // RUN: %cxx -O2 %s -o %t
-// RUN: rm -rf %t.dir && mkdir -p %t.dir/sub && head -c 5000 /dev/urandom > %t.dir/old && cp -r %t.dir %t.before
+// RUN: rm -rf %t.dir %t.before && mkdir -p %t.dir/sub && head -c 5000 /dev/urandom > %t.dir/old && cp -r %t.dir %t.before
 // RUN: %blackout record --pm %t.dir -o %t.trace -- %t %t.dir
 // RUN: diff -r %t.dir %t.before && rm -rf %t.before
 // RUN: %blackout trace %t.trace | FileCheck %s
