@@ -77,6 +77,7 @@ Result<Plan> planOf(const Options& options) {
   CheckOptions& check = plan.check;
   check.record = options.record;
   check.record.heap = options.crash.heap;
+  check.record.heapFill = options.crash.heapFill;
   check.trace = options.fromTrace;
   if (explores(options)) {
     auto crash = crashOptions(options.crash, options.record);

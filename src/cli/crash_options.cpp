@@ -176,6 +176,13 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")
       ->type_name("MIB")
       ->check(atLeastOne());
+  app.add_option("--heap-fill", w.heapFill,
+                 "the byte that fresh memory of that heap is filled with, so that a lost store of zero shows; 0x11 by "
+                 "default. calloc gives zeros")
+      ->type_name("BYTE")
+      ->check(CLI::Validator(
+          [](std::string& text) { return CLI::Range(0, 255)(text).empty() ? "" : "it is a number from 0 to 255"; }, ""))
+      ->needs("--heap");
   app.add_flag("--no-pin", w.noPin, "let restarts see the real time, process numbers and random numbers");
   app.add_option(
          "--expect-exit", w.expectExit,

@@ -30,6 +30,7 @@ struct CrashWords {
   RunLimits limits;
   std::string resume;
   unsigned heap = 0;  // MiB
+  std::optional<unsigned> heapFill;
   bool noPin = false;
   std::string expectExit = "auto";
   std::string findings = "blackout-findings";

@@ -22,8 +22,13 @@ constexpr uint64_t kTraceSpan = uint64_t{1} << 38;
 // Second mappings of PM, without protection.
 constexpr uintptr_t kAliasBase = 0x400000000000;
 constexpr uintptr_t kAliasEnd = 0x500000000000;
+// Where nothing ever lies (sanitizers have their heap below): an address in it is one of a process that has other
+// addresses.
+constexpr uintptr_t kNowhereBase = 0x680000000000;
+constexpr uint64_t kNowhereSpan = uint64_t{1} << 42;
 
 static_assert(kPmBase + kPmSpan <= kPlanBase && kPlanBase < kObservedBase && kObservedBase < kControlBase &&
-              kControlBase < kTableBase && kTableBase < kTraceBase && kTraceBase + kTraceSpan < kAliasBase);
+              kControlBase < kTableBase && kTableBase < kTraceBase && kTraceBase + kTraceSpan < kAliasBase &&
+              kAliasEnd < kNowhereBase);
 
 }  // namespace blackout

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 2u
+#define BLACKOUT_CONTRACT_VERSION 3u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -117,6 +117,11 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* site);
  * compare-and-swap that failed. */
 BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site);
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored);
+
+/* A vector store under a mask, or a scatter: of the elements at `data`, those whose bit is set go to their pointers, as
+ * one store. */
+BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* data, uint64_t mask, size_t element,
+                                          blackout_site* site);
 
 /* A locked instruction on memory that the window excludes: a fence. */
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);

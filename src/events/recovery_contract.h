@@ -23,12 +23,12 @@ extern "C" {
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
 #define BLACKOUT_RECOVERY_VERSION 7u
 
-/* What is watched: the same for all workers, changed by the tool only while no run lives. All offsets are
+/* What is tracked: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
 typedef struct blackout_plan_file {
-  uint64_t slots; /* uint32_t per line of the file: 0 or the watched line's number + 1; offset, 0: none */
+  uint64_t slots; /* uint32_t per line of the file: 0 or the tracked line's number + 1; offset, 0: none */
   uint64_t lines; /* how many */
-  uint64_t marks; /* uint8_t per BLACKOUT_PLAN_STRETCH lines: 0 if none of them is watched; offset */
+  uint64_t marks; /* uint8_t per BLACKOUT_PLAN_STRETCH lines: 0 if none of them is tracked; offset */
 } blackout_plan_file;
 #define BLACKOUT_PLAN_STRETCH 1024u /* lines: a page of slots */
 
@@ -43,8 +43,8 @@ typedef struct blackout_plan_mapping { /* where the recording had it */
 typedef struct blackout_plan {
   uint64_t magic;
   uint32_t version;
-  uint32_t watched; /* lines */
-  uint64_t masks;   /* uint64_t per watched line; offset */
+  uint32_t tracked; /* lines */
+  uint64_t masks;   /* uint64_t per tracked line; offset */
   uint32_t file_count;
   uint32_t path_count;
   uint64_t files; /* blackout_plan_file[file_count], by file number; offset */

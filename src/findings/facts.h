@@ -297,6 +297,19 @@ struct OtherBytesMatter {
   bool operator==(const OtherBytesMatter&) const = default;
 };
 
+// Of a stale pointer: it was stored as a process at other addresses would have stored it.
+struct OtherAddresses {
+  static constexpr std::string_view kName = "other-addresses";
+  PlaceNo store = 0;
+  bool operator==(const OtherAddresses&) const = default;
+};
+
+// The restart waits for a lock in PM that nobody holds any more.
+struct LockLeft {
+  static constexpr std::string_view kName = "lock-left";
+  bool operator==(const LockLeft&) const = default;
+};
+
 struct NeverDurable {
   static constexpr std::string_view kName = "never-durable";
   bool operator==(const NeverDurable&) const = default;
@@ -334,7 +347,7 @@ struct OtherCallersWrite {
 using Fact =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted, FineWithout,
                  CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
-                 OtherSymptom, ReadAfterCrash, InferredCommit, OtherBytesMatter, NeverDurable, DurableTooLate,
-                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+                 OtherSymptom, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable,
+                 DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

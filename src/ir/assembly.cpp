@@ -169,6 +169,12 @@ class Reader {
     if (mnemonic == "sfence") return plain(BLACKOUT_SITE_Sfence);
     if (mnemonic == "mfence") return plain(BLACKOUT_SITE_Mfence);
     if (mnemonic == "lfence") return plain(BLACKOUT_SITE_Lfence);
+    if (mnemonic == "std" || mnemonic == "cld") {
+      backwards_ = mnemonic == "std";
+      return;
+    }
+    if (isBitString(mnemonic, source))
+      if (std::optional<Memory> memory = memoryOf(target); memory && isMemory(*memory)) return elsewhere(memory);
     bool nonTemporal = mnemonic.starts_with("movnt") || mnemonic.starts_with("vmovnt");
     if (mnemonic.contains("movntdqa")) return;  // a load
     if (nonTemporal || mnemonic == "movdiri" || mnemonic == "movdir64b") {
@@ -354,6 +360,19 @@ class Reader {
     meaning_.effects.push_back(effect);
   }
 
+  // A bit whose number may be in a register, and then far from the address.
+  static bool isBitString(StringRef mnemonic, StringRef source) {
+    bool literal = source.starts_with("$$") || (!source.empty() && isDigit(source.front()));
+    return !literal && (family(mnemonic, "bts") || family(mnemonic, "btr") || family(mnemonic, "btc"));
+  }
+
+  // A store whose place the operands don't tell: it is left alone, so that it faults where it is PM, and is followed.
+  // What it does to the order of a locked instruction is said still.
+  void elsewhere(std::optional<Memory> m) {
+    if (m) named_.insert(m->base);
+    if (locked_) plain(BLACKOUT_SITE_Rmw);
+  }
+
   void lockedAccess(StringRef mnemonic, ArrayRef<StringRef> args, StringRef target, StringRef source, bool swap) {
     // The memory operand is the target, or for xchg either.
     std::optional<Memory> memory = memoryOf(target);
@@ -394,6 +413,7 @@ class Reader {
     }
     Memory m;
     m.base = to;
+    if (backwards_) return elsewhere(m);
     std::size_t before = meaning_.effects.size();
     access(BLACKOUT_SITE_Store, m, size);
     if (meaning_.effects.size() > before && rep_) meaning_.effects.back().count = operand(times).argument;
@@ -437,9 +457,10 @@ class Reader {
   bool locked_ = false;
   bool rep_ = false;
   bool loops_ = false;
-  bool opaque_ = false;    // a statement that we don't know
-  std::set<int> named_;    // operands whose memory a recognised statement accounts for
-  std::set<int> changed_;  // register operands that an earlier statement wrote
+  bool backwards_ = false;  // std: strings go downwards
+  bool opaque_ = false;     // a statement that we don't know
+  std::set<int> named_;     // operands whose memory a recognised statement accounts for
+  std::set<int> changed_;   // register operands that an earlier statement wrote
 };
 
 }  // namespace

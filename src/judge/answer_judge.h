@@ -79,6 +79,7 @@ class AnswerJudge : public StateJudge {
   ExpectedAnswer::Basis basisOf(SpaceNo space);
 
   std::optional<std::size_t> findReadAtFault(SpaceNo space, RecoveryNo recovery);
+  bool readsOn(SpaceNo space, const RecoveryDetail& detail, std::size_t from, RecoveryNo instead);
 
   Wanted wanted_;
   Explorer& explorer_;

@@ -24,6 +24,9 @@ struct Cause {
   RecoveryNo recovery = 0;
   std::string key;  // Verdict::key of its outcome
 
+  // stale-pointer: what it was shown with (stale_pointers.h); none: it fails by itself.
+  std::vector<ReplacedWord> replaced;
+
   std::vector<StoreRef> lost;  // all stores that the state loses of what the recovery reads
   // The store that is lost, or comes too late; not-atomic: that begins the update; stale-pointer: of the pointer.
   std::optional<StoreRef> first;

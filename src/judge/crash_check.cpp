@@ -142,8 +142,7 @@ class Check {
     bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
     StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
     BadReads bad(explorer, r_.baseline, *variables, reads);
-    JudgedExploration judged{{explorer, r_.baseline, traces, judge, expected, reads, bad, stacks_, patience_},
-                             r_.runs,
+    JudgedExploration judged{{explorer, r_.baseline, r_.runs, traces, judge, expected, reads, bad, stacks_, patience_},
                              suspicion,
                              causeOptions(whole),
                              o_.detect,
@@ -170,6 +169,7 @@ class Check {
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
+    if (compare && !allFail && !patience_.over()) sayUnjudgedAnswers(expected);
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
@@ -216,6 +216,32 @@ class Check {
         fmt::format("Exit codes of restarts could not be judged, because {}; --expect-exit zero takes that for a "
                     "failure, --expect-exit any for right.",
                     why));
+  }
+
+  // What restarts print where nobody can say what they should: after crashes in what several threads did at once, and
+  // after further crashes.
+  void sayUnjudgedAnswers(ExpectedAnswers& expected) {
+    if (expected.oneAnswer()) return;
+    std::uint64_t threads = 0, further = 0;
+    bool judged = false;
+    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+      auto unknown = expected.unjudged(space);
+      if (!unknown) return;
+      bool first = explorer_->space(space).level == 1;
+      if (*unknown) ++(first ? threads : further);
+      auto basis = expected.at(space);
+      judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
+    }
+    if (threads != 0 && o_.points.neighbouring())
+      (judged ? out_.notes : out_.incomplete)
+          .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
+                                 "any mixture of what they did may be right; let the restart check what it finds.",
+                                 counted(threads, "crash")));
+    if (further != 0)
+      out_.notes.push_back(
+          fmt::format("What restarts print after {} in a restart was not judged: only failures count "
+                      "there.",
+                      counted(further, "crash")));
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.
@@ -298,9 +324,13 @@ class Check {
           std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
       if (!placeless) continue;
       f.shownBy->states += next.shownBy->states;
-      OtherSymptom other{next.shownBy->symptom, {}};
-      if (PlaceNo at = next.shownBy->failsAt; at != 0) other.at = next.places[at - 1].stack.front();
-      f.evidence.push_back(std::move(other));
+      auto symptomOf = [](const Finding& shown) {
+        PlaceNo at = shown.shownBy->failsAt;
+        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.places[at - 1].stack.front()};
+      };
+      OtherSymptom other = symptomOf(next);
+      if (other != symptomOf(f) && std::find(f.evidence.begin(), f.evidence.end(), Fact(other)) == f.evidence.end())
+        f.evidence.push_back(std::move(other));
       return true;
     }
     return false;
@@ -319,7 +349,7 @@ class Check {
   Result<void> add(ShownFinding shown) {
     noteUnrepeated(shown.finding);
     if (joined(shown.finding)) return {};
-    auto trace = crashTrace(shown.state, shown.indexes);
+    auto trace = crashTrace(shown.state, shown.indexes, shown.replaced);
     if (!trace) return tl::unexpected(trace.error());
     ReplayFile replay;
     replay.command = o_.program.command;

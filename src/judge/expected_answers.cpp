@@ -168,4 +168,27 @@ Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome, bool
   return false;
 }
 
+Result<bool> ExpectedAnswers::unjudged(SpaceNo space) {
+  auto expected = at(space);
+  if (!expected) return tl::unexpected(expected.error());
+  if (expected->basis != ExpectedAnswer::Basis::None) return false;
+  if (explorer_.space(space).level == 1 && ofOneThread(space)) return false;
+  std::vector<OutcomeNo> plain;
+  for (UnnamedLines all : {UnnamedLines::Least, UnnamedLines::Newest}) {
+    auto recovery = explorer_.recoveryOf(space, ChosenVersions(all));
+    if (!recovery) return tl::unexpected(recovery.error());
+    plain.push_back(explorer_.outcomeNo(*recovery));
+  }
+  for (RecoveryNo recovery : explorer_.space(space).recoveries) {
+    if (oracle_.verdict(space, recovery).judgement != Judgement::Fine) continue;
+    const Outcome& said = explorer_.outcome(explorer_.outcomeNo(recovery));
+    bool stored = (explorer_.used(recovery) & kStored) != 0;
+    if (std::none_of(plain.begin(), plain.end(), [&](OutcomeNo o) {
+          return sameAnswer(said, explorer_.outcome(o)) || (stored && saysMore(said, explorer_.outcome(o)));
+        }))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace blackout

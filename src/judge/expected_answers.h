@@ -50,6 +50,9 @@ class ExpectedAnswers {
   Result<ExpectedAnswer> at(SpaceNo space);
   // `stored`: the restart stored to persistent memory.
   Result<bool> allows(SpaceNo space, const Outcome& outcome, bool stored);
+  // Whether restarts after this crash say something that they say neither with all nor with nothing of it durable, and
+  // what they may say is not known: several threads were at work, or it is a crash in a restart.
+  Result<bool> unjudged(SpaceNo space);
 
  private:
   // Threads, or 0, and the number of a transaction that is several threads'.

@@ -9,6 +9,7 @@
 
 #include "binary/symbolizer.h"
 #include "detect/by_site.h"
+#include "events/waits.h"
 #include "judge/lost_store.h"
 
 namespace blackout {
@@ -57,11 +58,11 @@ class FindingBuilder {
 
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
-    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, true);
+    auto repeated = again(true);
     if (!repeated && !context_.patience.over()) return tl::unexpected(repeated.error());
     // There is no time for that: what is known of it has to do.
     if (repeated)
-      run_ = std::move(repeated->result);
+      run_ = std::move(*repeated);
     else
       run_.outcome = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
     if (!run_.tracePath.empty())
@@ -70,9 +71,9 @@ class FindingBuilder {
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
     // To record it may take more time than it has; then the same restart is asked without that.
     if (now.judgement == Judgement::Unknown) {
-      auto plain = context_.explorer.repeat(cause_.space, cause_.chosen, false);
+      auto plain = again(false);
       if (!plain) return tl::unexpected(plain.error());
-      run_.outcome = std::move(plain->result.outcome);
+      run_.outcome = std::move(plain->outcome);
       now = context_.judge.verdict(cause_.space, run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
@@ -100,12 +101,21 @@ class FindingBuilder {
                                               : now.judgement == Judgement::Unknown ? "could not be judged"
                                                                                     : std::string()});
     }
-    ShownFinding shown{std::move(finding_), {}, indexes_, run_.outcome};
+    ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, run_.outcome};
     shown.state = *shown.finding.crashState;
     return shown;
   }
 
  private:
+  Result<RunEnd> again(bool traced) {
+    if (!cause_.replaced.empty())
+      return StateProbe(context_.explorer, context_.baseline, context_.runner, context_.traces, context_.judge)
+          .with(cause_.space, cause_.chosen, cause_.replaced, traced);
+    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, traced);
+    if (!repeated) return tl::unexpected(repeated.error());
+    return std::move(repeated->result);
+  }
+
   const SpaceInfo& space() const { return context_.explorer.space(cause_.space); }
   const Index& indexOf(const StoreRef& ref) const { return *indexes_[ref.level - 1]; }
   EventNo eventOf(const StoreRef& ref) const { return indexOf(ref).stores()[ref.store].event; }
@@ -330,6 +340,8 @@ class FindingBuilder {
     if (!race_ && cause_.exchange) add(FineExchanged{first_, second_});
     if (!race_ && cause_.eitherWay) add(BothFail{});
     if (!cause_.examined) add(NotExamined{});
+    if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});
+    if (!cause_.replaced.empty()) add(OtherAddresses{first_});
     if (cause_.read && cause_.kind != FindingKind::NotAtomic && !stale() && severalSources()) add(MaySeeSeveral{});
   }
 

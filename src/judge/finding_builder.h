@@ -15,12 +15,14 @@ struct ShownFinding {
   Finding finding;
   CrashState state;
   std::vector<const Index*> indexes;  // of the state's levels
+  std::vector<ReplacedWord> replaced;
   Outcome outcome;
 };
 
 struct ShowContext {
   Explorer& explorer;
   const Baseline& baseline;
+  Runner& runner;  // the explorer's own
   CrashTraces& traces;
   StateJudge& judge;
   ExpectedAnswers& expected;

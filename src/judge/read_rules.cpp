@@ -12,13 +12,12 @@ namespace {
 
 class ReadRules {
  public:
-  ReadRules(const ShowContext& context, AnswerJudge& doubt, Runner& runner, const DetectOptions& options)
+  ReadRules(const ShowContext& context, AnswerJudge& doubt, const DetectOptions& options)
       : context_(context),
         doubt_(doubt),
         explorer_(context.explorer),
         index_(context.baseline.index()),
         trace_(index_.trace()),
-        runner_(runner),
         options_(options) {}
 
   Result<std::vector<ShownFinding>> run(const std::vector<Cause>& shown) {
@@ -86,14 +85,11 @@ class ReadRules {
     RecoveryDetail detail = explorer_.detail(b.space, b.recovery);
     Run request = explorer_.request(b.space, detail.example);
     const Query& q = detail.observations[b.read].query;
-    auto at = std::lower_bound(request.lines.begin(), request.lines.end(), q.subject,
-                               [](const auto& line, TrackedNo w) { return line.first < w; });
-    if (at == request.lines.end() || at->first != q.subject)
-      at = request.lines.insert(at, {q.subject, context_.baseline.least(request.pointNo, q.subject)});
+    LineBytes& line = lineIn(request, context_.baseline, q.subject);
     constexpr std::byte kOther{0xa5};
     for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
-      if ((q.mask >> i & 1) != 0) at->second[i] ^= kOther;
-    auto ended = runner_.run(request);
+      if ((q.mask >> i & 1) != 0) line[i] ^= kOther;
+    auto ended = context_.runner.run(request);
     if (!ended) return tl::unexpected(ended.error());
     return !sameAnswer(ended->outcome, explorer_.outcome(detail.outcome));
   }
@@ -159,7 +155,6 @@ class ReadRules {
   Explorer& explorer_;
   const Index& index_;
   const Trace& trace_;
-  Runner& runner_;
   const DetectOptions& options_;
   std::set<SiteKey> blamed_;
   std::map<Key, Group> groups_;
@@ -169,9 +164,9 @@ class ReadRules {
 
 }  // namespace
 
-Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, AnswerJudge& doubt, Runner& runner,
+Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, AnswerJudge& doubt,
                                              const std::vector<Cause>& shown, const DetectOptions& options) {
-  return ReadRules(context, doubt, runner, options).run(shown);
+  return ReadRules(context, doubt, options).run(shown);
 }
 
 }  // namespace blackout

@@ -11,10 +11,10 @@
 
 namespace blackout {
 
-// `shown`: the causes that have a finding already. `runner` is the explorer's own.
+// `shown`: the causes that have a finding already.
 // Guardians count as commit variables only where what the restart says is in doubt: an update in place of what a flag
 // guards is quite ordinary.
-Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, AnswerJudge& doubt, Runner& runner,
+Result<std::vector<ShownFinding>> judgeReads(const ShowContext& context, AnswerJudge& doubt,
                                              const std::vector<Cause>& shown, const DetectOptions& options);
 
 }  // namespace blackout

@@ -4,6 +4,7 @@
 
 #include "judge/races.h"
 #include "judge/read_rules.h"
+#include "judge/stale_pointers.h"
 
 namespace blackout {
 
@@ -15,9 +16,11 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::MissingFence:
     case FindingKind::WrongOrder:
     case FindingKind::NotAtomic:
-    case FindingKind::StalePointer:
     case FindingKind::RecoveryFails:
       return FoundBy::FailingRestarts;
+    // Where a restart fails by itself it is the cause of that.
+    case FindingKind::StalePointer:
+      return FoundBy::FollowedPointers;
     case FindingKind::CrossFailureRace:
       return FoundBy::RacingRestarts;
     case FindingKind::UncommittedRead:
@@ -40,28 +43,37 @@ FoundBy foundBy(FindingKind kind) {
 
 namespace {
 
-Result<std::vector<ShownFinding>> failingRestarts(JudgedExploration& judged) {
-  const ShowContext& c = judged.context;
-  StateProbe probe(c.explorer, c.baseline, judged.runner, c.traces, c.judge);
-  auto causes = findCauses(probe, judged.causes);
+Result<std::vector<ShownFinding>> show(JudgedExploration& judged, Result<std::vector<Cause>> causes) {
   if (!causes) return tl::unexpected(causes.error());
   std::vector<ShownFinding> out;
-  for (const Cause& cause : *causes) {
-    auto shown = showCause(c, cause);
+  for (Cause& cause : *causes) {
+    auto shown = showCause(judged.context, cause);
     if (!shown) return tl::unexpected(shown.error());
     out.push_back(std::move(*shown));
+    judged.shown.push_back(std::move(cause));
   }
-  judged.shown = std::move(*causes);
   return out;
+}
+
+Result<std::vector<ShownFinding>> failingRestarts(JudgedExploration& judged) {
+  const ShowContext& c = judged.context;
+  StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, c.judge);
+  return show(judged, findCauses(probe, judged.causes));
+}
+
+Result<std::vector<ShownFinding>> followedPointers(JudgedExploration& judged) {
+  const ShowContext& c = judged.context;
+  StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, c.judge);
+  return show(judged, followedPointers(probe, c.baseline.index(), judged.shown, c.patience));
 }
 
 Result<std::vector<ShownFinding>> racingRestarts(JudgedExploration& judged) {
   const ShowContext& c = judged.context;
-  StateProbe probe(c.explorer, c.baseline, judged.runner, c.traces, judged.suspicion);
+  StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, judged.suspicion);
   auto races = suspectedRaces(probe, judged.suspicion, judged.shown, judged.causes);
   if (!races) return tl::unexpected(races.error());
-  ShowContext suspected{c.explorer, c.baseline, c.traces, judged.suspicion, c.expected,
-                        c.reads,    c.bad,      c.stacks, c.patience};
+  ShowContext suspected{c.explorer, c.baseline, c.runner, c.traces, judged.suspicion,
+                        c.expected, c.reads,    c.bad,    c.stacks, c.patience};
   std::vector<ShownFinding> out;
   for (const Cause& race : *races) {
     auto shown = showRace(suspected, race);
@@ -72,11 +84,12 @@ Result<std::vector<ShownFinding>> racingRestarts(JudgedExploration& judged) {
 }
 
 Result<std::vector<ShownFinding>> readsOfRestarts(JudgedExploration& judged) {
-  return judgeReads(judged.context, judged.suspicion, judged.runner, judged.shown, judged.detect);
+  return judgeReads(judged.context, judged.suspicion, judged.shown, judged.detect);
 }
 
 constexpr RecoveryDetector kDetectors[] = {
     {FoundBy::FailingRestarts, false, failingRestarts},
+    {FoundBy::FollowedPointers, true, followedPointers},
     {FoundBy::RacingRestarts, true, racingRestarts},
     {FoundBy::ReadsOfRestarts, true, readsOfRestarts},
 };

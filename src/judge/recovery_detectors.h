@@ -18,6 +18,7 @@ enum class FoundBy : std::uint8_t {
   Trace,            // a detector of detect/
   IntactRestart,    // the restart on what the program left by itself (crash_check.h)
   FailingRestarts,  // and those below: detectors of this table
+  FollowedPointers,
   RacingRestarts,
   ReadsOfRestarts,
 };
@@ -25,8 +26,7 @@ FoundBy foundBy(FindingKind kind);
 
 // What a detector may ask. Everything outlives it.
 struct JudgedExploration {
-  ShowContext context;  // `judge`: failures, and wrong answers where these are wanted
-  Runner& runner;
+  ShowContext context;     // `judge`: failures, and wrong answers where these are wanted
   AnswerJudge& suspicion;  // wants what is wrong by a rule, though no restart shows it
   CauseOptions causes;
   const DetectOptions& detect;

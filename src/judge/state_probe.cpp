@@ -29,6 +29,14 @@ Result<std::vector<const Index*>> CrashTraces::of(SpaceNo space) {
   return indexes;
 }
 
+LineBytes& lineIn(Run& request, const Baseline& baseline, TrackedNo line) {
+  auto at = std::lower_bound(request.lines.begin(), request.lines.end(), line,
+                             [](const auto& row, TrackedNo number) { return row.first < number; });
+  if (at == request.lines.end() || at->first != line)
+    at = request.lines.insert(at, {line, baseline.least(request.pointNo, line)});
+  return at->second;
+}
+
 std::uint64_t maskOf(const Index& index, StoreNo store) {
   const Event& e = index.trace()[index.stores()[store].event];
   unsigned size = (e.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(e);
@@ -194,12 +202,9 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Chosen
     return std::optional<Judgement>();
   Run request = explorer_.request(space, chosen);
   auto put = [&](TrackedNo w, std::uint64_t mask, const LineBytes& bytes) {
-    auto at = std::lower_bound(request.lines.begin(), request.lines.end(), w,
-                               [](const auto& line, TrackedNo number) { return line.first < number; });
-    if (at == request.lines.end() || at->first != w)
-      at = request.lines.insert(at, {w, baseline_.least(request.pointNo, w)});
+    LineBytes& line = lineIn(request, baseline_, w);
     for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
-      if ((mask >> i & 1) != 0) at->second[i] = bytes[i];
+      if ((mask >> i & 1) != 0) line[i] = bytes[i];
   };
   auto lineOfStore = [&](StoreNo s) { return tracked().find(index.lineNo(index.stores()[s].line)); };
   for (StoreNo piece : piecesOf(index, store.store)) {
@@ -220,6 +225,15 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Chosen
   auto ended = runner_.run(request);
   if (!ended) return tl::unexpected(ended.error());
   return std::optional(judge_.verdict(space, ended->outcome).judgement);
+}
+
+Result<RunEnd> StateProbe::with(SpaceNo space, const ChosenVersions& chosen, std::span<const ReplacedWord> replaced,
+                                bool traced) {
+  Run request = explorer_.request(space, chosen, traced);
+  for (const ReplacedWord& word : replaced)
+    if (TrackedNo w = tracked().find(lineOf(word.at)); w != TrackedBytes::kNone)
+      std::memcpy(lineIn(request, baseline_, w).data() + word.at % BLACKOUT_LINE, &word.value, sizeof word.value);
+  return runner_.run(request);
 }
 
 }  // namespace blackout

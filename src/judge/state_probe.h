@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ class StateProbe {
   bool sameRun(SpaceNo a, SpaceNo b) const;
 
   const Verdict& verdict(SpaceNo space, RecoveryNo recovery) { return judge_.verdict(space, recovery); }
+  Verdict verdict(SpaceNo space, const Outcome& outcome) { return judge_.verdict(space, outcome); }
   bool fails(SpaceNo space, RecoveryNo recovery) { return verdict(space, recovery).judgement == Judgement::Failed; }
   bool fails(SpaceNo space, RecoveryNo recovery, const std::string& key) {
     return fails(space, recovery) && verdict(space, recovery).key == key;
@@ -74,6 +76,9 @@ class StateProbe {
   // leaves such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
   Result<std::optional<Judgement>> without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& store,
                                            const std::optional<StoreRef>& with = std::nullopt);
+  // A restart on the state with other words in it.
+  Result<RunEnd> with(SpaceNo space, const ChosenVersions& chosen, std::span<const ReplacedWord> replaced,
+                      bool traced = false);
 
  private:
   std::optional<LineBytes> contentBefore(SpaceNo space, const ChosenVersions& chosen, const Index& index,
@@ -88,6 +93,9 @@ class StateProbe {
   SpaceNo openSpace_ = UINT32_MAX;
   std::shared_ptr<const CrashSpace> open_;
 };
+
+// What a line holds for the run, to be changed for an experiment.
+LineBytes& lineIn(Run& request, const Baseline& baseline, TrackedNo line);
 
 // Bytes of its line that a store writes.
 std::uint64_t maskOf(const Index& index, StoreNo store);

@@ -54,4 +54,11 @@ struct CrashLevel {
 // the recovery that ran on what the one before it left.
 using CrashState = std::vector<CrashLevel>;
 
+// An aligned word that is put over what a crash left: part of an experiment, never of a crash state.
+struct ReplacedWord {
+  PmAddr at = 0;
+  std::uint64_t value = 0;
+  bool operator==(const ReplacedWord&) const = default;
+};
+
 }  // namespace blackout

@@ -28,9 +28,13 @@ enum : ThreadNo { kEndedThread = 1, kBegunThread = 2, kLaterThread = 3 };
 
 }  // namespace
 
-Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* const> indexes) {
+Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* const> indexes,
+                              std::span<const ReplacedWord> replaced) {
   auto image = buildImage(state, indexes);
   if (!image) return tl::unexpected(image.error());
+  for (FileImage& file : image->files)
+    for (const ReplacedWord& word : replaced)
+      if (fileOf(word.at) == file.number) file.bytes.write(offsetOf(word.at), std::as_bytes(std::span(&word.value, 1)));
   const Index& index = *indexes[0];
   const Trace& recording = index.trace();
   TrackedBytes tracked = TrackedBytes::of(index);

@@ -16,7 +16,8 @@ struct CrashTrace {
   EventNo at = 0;     // the point
 };
 
-// Level i of the state is a crash in the trace of indexes[i], as for buildImage.
-Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* const> indexes);
+// Level i of the state is a crash in the trace of indexes[i], as for buildImage. `replaced` lies over what it left.
+Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* const> indexes,
+                              std::span<const ReplacedWord> replaced = {});
 
 }  // namespace blackout

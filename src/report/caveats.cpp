@@ -26,6 +26,7 @@ bool provesDurability(const Report& report) {
 bool provesRecovery(const Report& report) {
   return report.exploration && report.complete() && nothingHidden(report) &&
          report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0 &&
+         countBySeverity(report)[static_cast<std::size_t>(Severity::Shown)] == 0 &&
          report.exploration->notExplored.empty();
 }
 

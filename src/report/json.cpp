@@ -266,6 +266,8 @@ struct Members {
   }
   Json operator()(const InferredCommit& e) const { return Json{{"because", e.because}}; }
   Json operator()(const OtherBytesMatter&) const { return Json::object(); }
+  Json operator()(const LockLeft&) const { return Json::object(); }
+  Json operator()(const OtherAddresses& e) const { return Json{{"store", placeNoJson(e.store)}}; }
   Json operator()(const NeverDurable&) const { return Json::object(); }
   Json operator()(const DurableTooLate& e) const { return Json{{"event", e.event}}; }
   Json operator()(const DurableWithRmwFences&) const { return Json::object(); }
@@ -315,7 +317,7 @@ Json findingJson(const Finding& f) {
   j["title"] = row.title;
   j["verdict"] = verdictOf(f);
   j["meaning"] = row.meaning;
-  j["hint"] = row.hint;
+  j["hint"] = hintOf(f);
   j["places"] = Json::array();
   for (std::size_t i = 0; i < f.places.size(); ++i) j["places"].push_back(placeJson(i + 1, f.places[i]));
   j["times"] = f.counts.times;

@@ -63,12 +63,16 @@ std::string subject(const SeenStore& store) {
   return store.bytes.type.empty() ? fmt::format("what is stored at ({})", store.place)
                                   : fmt::format("{}, stored at ({}),", store.bytes.type, store.place);
 }
+// At the beginning of a sentence: names stay as they are.
+std::string subjectFirst(const SeenStore& store) {
+  return store.bytes.type.empty() ? capital(subject(store)) : subject(store);
+}
 
 std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   PlaceNo crash = f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : 0;
   return fmt::format(
       "{} may be lost or not when the power fails{}{}: the restarted program then {}.",
-      capital(c.first ? subject(*c.first) : std::string("what is stored")),
+      c.first ? subjectFirst(*c.first) : std::string("What is stored"),
       crash != 0 ? fmt::format(" at ({})", crash) : std::string(),
       c.read && c.read->place != 0 ? fmt::format(", and the restart reads it at ({})", c.read->place) : std::string(),
       symptom);
@@ -76,7 +80,7 @@ std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string
 
 std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   std::string fails = "the restarted program " + symptom;
-  std::string lost = c.first ? subject(*c.first) : std::string();
+  std::string lost = c.first ? subjectFirst(*c.first) : std::string();
   PlaceNo first = c.first ? c.first->place : 0;
   PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
   // "... while X survives" or "... though the operation has ended".
@@ -86,18 +90,17 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                             : std::string();
   switch (f.kind) {
     case FindingKind::MissingFlush:
-      return capital(fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails));
+      return fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails);
     case FindingKind::MissingFence:
-      return capital(fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
-                                 c.flush ? "flushed" : "a non-temporal store",
-                                 second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails));
+      return fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
+                         c.flush ? "flushed" : "a non-temporal store",
+                         second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails);
     case FindingKind::WrongOrder:
       if (c.firstIs == FirstStore::Late)
-        return capital(
-            fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.", lost,
-                        second, fails));
-      return capital(fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
-                                 second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails));
+        return fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
+                           lost, second, fails);
+      return fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
+                         second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails);
     case FindingKind::NotAtomic:
       if (c.eitherWay)
         return fmt::format(
@@ -118,9 +121,9 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
     case FindingKind::StalePointer:
-      return capital(fmt::format(
+      return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
-          fails));
+          fails);
     case FindingKind::RecoveryFails:
     case FindingKind::ProgramBug:
     case FindingKind::UncommittedRead:
@@ -362,6 +365,16 @@ struct Sentences {
   std::string operator()(const OtherBytesMatter&) const {
     return "With other bytes in that place the restart says something else.";
   }
+  std::string operator()(const OtherAddresses& e) const {
+    return fmt::format(
+        "Restarts have program files and stacks where the recorded process had them, so for this one what is stored at "
+        "({}) was moved to where nothing is, as if that process had had other addresses; as it was, the restart ends "
+        "well by chance.",
+        e.store);
+  }
+  std::string operator()(const LockLeft&) const {
+    return "Whoever held that lock ended with the power: no process is left that could release it.";
+  }
   std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
   std::string operator()(const DurableTooLate&) const {
     return "It was made durable afterwards, too late for a crash in between.";
@@ -397,6 +410,14 @@ std::string verdictOf(const Finding& finding) {
 }
 
 std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::visit(Sentences{finding}, fact); }
+
+std::string_view hintOf(const Finding& finding) {
+  auto lockLeft = [](const Fact& fact) { return std::holds_alternative<LockLeft>(fact); };
+  if (std::any_of(finding.evidence.begin(), finding.evidence.end(), lockLeft))
+    return "a lock in persistent memory must be initialised anew at every restart, before anybody takes it; or keep it "
+           "in volatile memory";
+  return rowOf(finding.kind).hint;
+}
 
 std::vector<std::string> evidenceOf(const Finding& finding) {
   std::vector<std::string> sentences;

@@ -123,7 +123,9 @@ class TextReport {
     item("crashes at:", points);
     item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
     std::string states = fmt::format("{} that a restart can distinguish", counted(e.states, "crash state"));
-    if (report_.run.log10States) states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
+    // With several crashes in a row those of the first are not all.
+    if (report_.run.log10States && e.crashesInARow <= 1)
+      states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
     if (e.races != 0)
@@ -222,7 +224,7 @@ class TextReport {
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));
-    detail("hint:     ", rowOf(f.kind).hint);
+    detail("hint:     ", hintOf(f));
     detail("id:       ", fingerprintText(f));
   }
 

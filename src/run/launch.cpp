@@ -174,6 +174,12 @@ class FixedAddresses {
   bool possible_ = false;
 };
 
+// Which of its functions over memory glibc chooses: the same on every processor that has AVX2, and never non-temporal
+// stores, so that a run's stores don't depend on the machine. src/runtime/copy_shape.h has their shapes.
+constexpr std::string_view kLibcShapes =
+    "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-RTM,-ERMS,AVX_Fast_Unaligned_Load:"
+    "glibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff";
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : value;
@@ -206,6 +212,9 @@ std::vector<std::pair<std::string, std::string>> Launcher::environment(Role role
     if (std::getenv(name) == nullptr) out.emplace_back(name, value);
   };
   unlessGiven("PMEM_IS_PMEM_FORCE", "1");
+  std::string tunables = variable("GLIBC_TUNABLES");
+  if (tunables.find("glibc.cpu.") == std::string::npos)
+    out.emplace_back("GLIBC_TUNABLES", fmt::format("{}{}{}", tunables, tunables.empty() ? "" : ":", kLibcShapes));
   unlessGiven("PMEM2_FORCE_GRANULARITY", "CACHE_LINE");  // the same for libpmem2
   if (role == Role::Recording) return out;
   // Functions are bound once, by the zygote, instead of by every run.

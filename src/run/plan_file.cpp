@@ -129,7 +129,7 @@ Result<void> PlanFile::refresh(const TrackedBytes& tracked) {
     reinterpret_cast<std::uint32_t*>(base_ + f.slots)[line] = w + 1;
     base_[f.marks + line / BLACKOUT_PLAN_STRETCH] = std::byte{1};
   }
-  plan.watched = tracked.count();
+  plan.tracked = tracked.count();
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct RecordOptions {
   bool locks = false;
   int stackDepth = -1;  // -1: the runtime's default
   Trap trap = Trap::IfNeeded;
-  unsigned heap = 0;  // MiB of persistent heap; 0: the heap is ordinary memory
+  unsigned heap = 0;                 // MiB of persistent heap; 0: the heap is ordinary memory
+  std::optional<unsigned> heapFill;  // the byte that its fresh memory is filled with
   // The client that talks to the program once it is ready, and ends it (runtime/drive.h); empty: it is no server.
   std::vector<std::string> drive;
   unsigned readySeconds = 10;

@@ -11,6 +11,25 @@ namespace blackout::rt {
 
 // [p, p + size) was or is about to be written with `bytes`. `kind` is a store event.
 void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, uint32_t where, bool joined = false);
+
+// The same for what is written by several stores, or in several places at once: their pieces are one wide store.
+class Pieces {
+ public:
+  Pieces(uint8_t kind, uint32_t where) : kind_(kind), where_(where) {}
+  ~Pieces() { finish(0); }
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  void add(const void* p, const void* bytes, size_t size);
+
+ private:
+  void finish(uint8_t flags);
+
+  uint8_t kind_;
+  uint8_t len_ = 0;  // of the piece that waits for the next one, which may be none; 0: none waits
+  uint32_t where_;
+  uint64_t addr_ = 0;
+  uint64_t value_ = 0;
+};
 // The same, by PM address: for writes that come through the file.
 void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t size, uint32_t where);
 void recordLoad(const void* p, size_t size, uint32_t where);

@@ -20,7 +20,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -29,7 +29,7 @@ namespace {
 bool registered[BLACKOUT_MAX_FILES];  // by file number: memory that the program registered
 
 void mark(uint8_t kind, const char* function, const void* p, size_t size, const void* frame) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkCallers(stack, frame);
   Scope scope;
@@ -103,11 +103,11 @@ bool findRegistered(uintptr_t a, size_t size, uintptr_t begin, uintptr_t end, co
     uint32_t file = fileOfDescriptor(fd);
     long at = file == 0 ? -1
                         : syscall(SYS_mmap, begin, end - begin, PROT_READ | PROT_WRITE,
-                                  (ownsPools() ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, fd, 0L);
+                                  (hasPrivatePools() ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, fd, 0L);
     if (at == -1) endRun(BLACKOUT_ENDED_BROKEN, "registered memory can't be mapped", nullptr);
     noteReservation(begin - (uintptr_t{64} << 10), end + kPage);
     Region region{a, a + size, file, a - begin};
-    trapRegion(region, fd, ownsPools());
+    trapRegion(region, fd, hasPrivatePools());
     syscall(SYS_close, fd);
     addRegion(region);
     registered[file] = true;
@@ -122,7 +122,7 @@ namespace blackout::rt {
 bool isRegistered(const Region& r) { return registered[r.file]; }
 
 void registerMemory(void* p, size_t size, const char* name, const char* caller) {
-  if (!recording() || size == 0) return;
+  if (!inRun() || size == 0) return;
   noteModules();
   Scope scope;
   if (scope.nested) return;
@@ -135,9 +135,9 @@ void registerMemory(void* p, size_t size, const char* name, const char* caller) 
   }
   uintptr_t begin = a & ~(kPage - 1);
   uintptr_t end = (a + size + kPage - 1) & ~(kPage - 1);
-  if (recovering()) {
+  if (isRestart()) {
     if (findRegistered(a, size, begin, end, name == nullptr ? "" : name)) return;
-    ownPools();
+    makePrivatePools();
   }
   // A file of its own among the private copies, so that the memory outlives the program.
   char path[128], shadow[PATH_MAX];
@@ -171,7 +171,7 @@ void registerMemory(void* p, size_t size, const char* name, const char* caller) 
 }
 
 void unregisterMemory(void* p) {
-  if (!recording()) return;
+  if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
   const Region* found = findRegion(p);
@@ -187,7 +187,7 @@ void unregisterMemory(void* p) {
 
 }  // namespace blackout::rt
 
-BLACKOUT_EXPORT int blackout_active() { return recording() ? 1 : 0; }
+BLACKOUT_EXPORT int blackout_active() { return inRun() ? 1 : 0; }
 
 BLACKOUT_EXPORT void blackout_pm_register(void* p, size_t size, const char* name) {
   registerMemory(p, size, name, "blackout_pm_register");

@@ -6,6 +6,8 @@
 #include <sys/file.h>
 #include <sys/select.h>
 
+#include "events/address_map.h"
+#include "events/waits.h"
 #include "runtime/processes.h"
 #include "runtime/recovery.h"
 
@@ -112,12 +114,12 @@ bool ownWatched(pid_t process, uint64_t epoll) {
 }
 
 Wait futexWait(pid_t process, const Call& c) {
-  constexpr const char* kLock = "a lock or a condition";
+  const char* lock = c.a[0] - kPmBase < kPmSpan ? kWaitsForPmLock : kWaitsForLock;
   switch (c.a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
-      return {c.a[3] == 0, kForLock, kLock};
+      return {c.a[3] == 0, kForLock, lock};
     case FUTEX_WAIT_BITSET:
     case FUTEX_WAIT_REQUEUE_PI: {
       // Whoever joins a thread waits for the word with its number.
@@ -125,7 +127,7 @@ Wait futexWait(pid_t process, const Call& c) {
       struct stat st;
       snprintf(path, sizeof path, "/proc/%d/task/%d", int(process), int(c.a[2]));
       bool joins = c.a[2] != 0 && syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0;
-      return {c.a[3] == 0, joins ? kForOthers : kForLock, joins ? "a thread" : kLock};
+      return {c.a[3] == 0, joins ? kForOthers : kForLock, joins ? "a thread" : lock};
     }
     default:
       return {};
@@ -139,7 +141,7 @@ Wait waitOf(pid_t process, const Call& c) {
     case SYS_futex:
       return futexWait(process, c);
     case 449:  // futex_waitv
-      return {c.a[3] == 0, kForLock, "a lock or a condition"};
+      return {c.a[3] == 0, kForLock, kWaitsForLock};
     case SYS_pause:
     case SYS_rt_sigsuspend:
       return {signals, kForSignal, "a signal"};

@@ -16,7 +16,6 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -49,7 +48,7 @@ bool onStack(Range range) {
   return range.begin >= here && range.end <= reinterpret_cast<uintptr_t>(__libc_stack_end);
 }
 bool claim(Range range) {
-  if (!onStack(range) && (recording() || !trapping)) return false;
+  if (!onStack(range) && (inRun() || !trapping)) return false;
   for (Range& c : claims)
     if (c.begin == c.end) {
       c = range;
@@ -129,7 +128,7 @@ void registerMapping(Range range) {
     if (scope.nested || range.begin >= range.end || overlapsRegion(range.begin, range.end)) return;
     backing = backingOf(range, path);
     bool again = backing != Backing::SharedFile || strcmp(told, path) == 0;
-    if (!recovering() && !again) {
+    if (!isRestart() && !again) {
       strcpy(told, path);
       say("the program registers a mapping as persistent memory, but its file is not a pool; name it with --pm", path);
     }
@@ -259,8 +258,8 @@ uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site*
     default:
       break;
   }
-  if (!recording()) return unanswered;
-  if (!quiet()) {
+  if (!inRun()) return unanswered;
+  if (recordsEvents()) {
     Stack stack;
     walkStack(stack, frame);
     Scope scope;
@@ -292,3 +291,7 @@ uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site*
 }
 
 }  // namespace blackout::rt
+
+extern "C" uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
+  return blackout::rt::clientRequest(unanswered, args, site, BLACKOUT_FRAME());
+}

@@ -62,7 +62,7 @@ bool interpreter(const char* line, size_t size, char (&path)[PATH_MAX]) {
 }  // namespace
 
 void noteExecutable(const char* file, bool search) {
-  if (!recording() || file == nullptr) return;
+  if (!inRun() || file == nullptr) return;
   char path[PATH_MAX];
   if (search && strchr(file, '/') == nullptr) {
     if (!findInPath(file, path)) return;

@@ -42,14 +42,14 @@ void lookAt(const Stretch& stretch) {
 }
 
 __attribute__((destructor)) void lookAtWritable() {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   for (int i = 0; i < writableCount; ++i) lookAt(writable[i]);
 }
 
 }  // namespace
 
 void noteExecutable(const void* at, size_t size, bool stays) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   auto begin = reinterpret_cast<uintptr_t>(at);
   if (!stays) return lookAt({begin, begin + size});
   Scope scope;

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -52,7 +54,7 @@ struct Open {
   uintptr_t next;
   uintptr_t end;
 };
-Open spans[64];  // by size class
+Open spans[2][64];  // by size class; the second ones for calloc
 
 // Words of the allocator's own in PM, by address.
 uintptr_t tableOf(size_t span) { return base + kTable + span * 8; }
@@ -68,7 +70,7 @@ size_t firstSpan() { return (kTable + heapSize / kSpan * 8 + kSpan - 1) / kSpan;
 // The first span that neither the recording nor a recovery before this one opened.
 size_t freeSpan() {
   size_t span = firstSpan();
-  if (!recovering()) return span;
+  if (!isRestart()) return span;
   size_t recorded = (options.heaptop + kSpan - 1) / kSpan;
   if (recorded > span) span = recorded;
   uint64_t opened = wordAt(top());
@@ -91,7 +93,7 @@ size_t classOf(size_t block) {
 }
 
 uint32_t hereOf(const char* function, const void* frame) {
-  if (quiet() || isVolatile) return 0;
+  if (!recordsEvents() || isVolatile) return 0;
   Stack stack;
   walkCallers(stack, frame);
   return whereOf(librarySite(function), stack);
@@ -100,28 +102,42 @@ uint32_t hereOf(const char* function, const void* frame) {
 // Such a word is durable at once. Inside a Scope.
 void settle(uintptr_t at, uint64_t value, uint32_t where) {
   auto* word = reinterpret_cast<void*>(at);
-  if (recovering()) overwrite(word, sizeof value);
-  if (quiet() || isVolatile) return writeThrough(at, &value, sizeof value);
+  if (observesCrash()) overwrite(word, sizeof value);
+  if (!recordsEvents() || isVolatile) return writeThrough(at, &value, sizeof value);
   storeBytes(word, &value, sizeof value, where);
   recordFlush(BLACKOUT_EV_Clflush, word, where);
 }
 uint64_t consult(uintptr_t at, const char* function, const void* frame) {
-  if (recovering()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
+  if (observesCrash()) observe(reinterpret_cast<void*>(at), sizeof(uint64_t), librarySite(function), frame);
   return wordAt(at);
 }
 
-[[noreturn]] void broken(const char* text) {
-  if (recovering()) endRun(BLACKOUT_ENDED_BROKEN, text, nullptr);
-  stop(text, nullptr, 3);
-}
+[[noreturn]] void broken(const char* text) { stop(text, nullptr, 3); }
 [[noreturn]] void full() {
   broken("the persistent heap is full; it never gives memory out twice, so give it more (--heap MiB)");
 }
 
+// Fresh memory of a recording has a content that nobody takes for an initialised one: a store of zero that is lost
+// shows. It is what the heap held before the recording, so no crash comes before it.
+void fillSpans(uintptr_t at, size_t size) {
+  if (options.heapfill == 0 || isRestart() || isVolatile) return;
+  const Region* r = findRegion(reinterpret_cast<void*>(at));
+  if (r == nullptr) return;
+  fillThrough(reinterpret_cast<void*>(at), int(options.heapfill), size);
+  uint8_t page[4096];
+  memset(page, int(options.heapfill), sizeof page);
+  for (size_t done = 0; done < size; done += sizeof page)
+    appendBlob(BLACKOUT_EV_FileData, 0, pmAddressOf(*r, at + done), page, sizeof page);
+}
+
+// What an allocation promises of its content.
+enum class Fresh { Anything, Zeros };
+
 // Opens `count` spans, the first at a multiple of `align`, for blocks of `size`.
-uintptr_t openSpans(size_t count, size_t size, size_t align, const char* function, const void* frame, uint32_t where) {
+uintptr_t openSpans(size_t count, size_t size, size_t align, Fresh fresh, const char* function, const void* frame,
+                    uint32_t where) {
   if (nextSpan == 0) {
-    if (recovering()) consult(top(), function, frame);
+    if (isRestart()) consult(top(), function, frame);
     nextSpan = freeSpan();
   }
   size_t span = nextSpan;
@@ -129,12 +145,13 @@ uintptr_t openSpans(size_t count, size_t size, size_t align, const char* functio
   if (count > heapSize / kSpan || span + count > heapSize / kSpan) full();
   nextSpan = span + count;
   settle(tableOf(span), size, where);
-  if (recovering()) settle(top(), nextSpan, where);
+  if (isRestart()) settle(top(), nextSpan, where);
+  if (fresh == Fresh::Anything) fillSpans(base + span * kSpan, count * kSpan);
   return base + span * kSpan;
 }
 
 // Null in a signal handler that interrupted an event.
-void* allocate(size_t size, size_t align, const char* function, const void* frame) {
+void* allocate(size_t size, size_t align, const char* function, const void* frame, Fresh fresh = Fresh::Anything) {
   if (size > heapSize || align > heapSize) full();
   Scope scope;
   if (scope.nested) return nullptr;
@@ -144,17 +161,17 @@ void* allocate(size_t size, size_t align, const char* function, const void* fram
   uintptr_t at;
   if (block > kLargestSmall) {
     block = (size + 15) & ~size_t{15};
-    at = openSpans((block + kSpan - 1) / kSpan, block, align < kSpan ? kSpan : align, function, frame, where);
+    at = openSpans((block + kSpan - 1) / kSpan, block, align < kSpan ? kSpan : align, fresh, function, frame, where);
   } else {
-    Open& open = spans[classOf(block)];
+    Open& open = spans[fresh == Fresh::Zeros ? 1 : 0][classOf(block)];
     if (open.next + block > open.end) {
-      open.next = openSpans(1, block, kSpan, function, frame, where);
+      open.next = openSpans(1, block, kSpan, fresh, function, frame, where);
       open.end = open.next + kSpan;
     }
     at = open.next;
     open.next += block;
   }
-  if (!quiet() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
+  if (recordsEvents() && !isVolatile) append(BLACKOUT_EV_Alloc, 0, where, at, size);
   return reinterpret_cast<void*>(at);
 }
 
@@ -179,7 +196,7 @@ void release(void* p, const char* function, const void* frame) {
   uintptr_t unit = (reinterpret_cast<uintptr_t>(p) - base) / 16;
   uint8_t bit = uint8_t(1 << (unit % 8));
   if ((__atomic_fetch_or(&freed[unit / 8], bit, __ATOMIC_RELAXED) & bit) != 0) wrong(function, "a second release");
-  if (quiet() || isVolatile) return;
+  if (!recordsEvents() || isVolatile) return;
   Scope scope;
   if (scope.nested) return;
   append(BLACKOUT_EV_Free, 0, hereOf(function, frame), reinterpret_cast<uint64_t>(p), 0);
@@ -218,6 +235,24 @@ void* firstCalloc(size_t count, size_t size) { return lookUp(), next.calloc(coun
 void* firstRealloc(void* p, size_t size) { return lookUp(), next.realloc(p, size); }
 void firstFree(void* p) { lookUp(), next.free(p); }
 
+// Members of std::string are in libstdc++, but what they allocate is the program's string. Others of its functions, and
+// libc's, allocate for themselves: buffers of streams, locales, exceptions. The last
+// place of a call is remembered.
+bool isInString(void* caller) {
+  static constinit thread_local __attribute__((tls_model("initial-exec"))) void* last = nullptr;
+  static constinit thread_local __attribute__((tls_model("initial-exec"))) bool answer = false;
+  if (caller == last) return answer;
+  Dl_info info;
+  void* entry = nullptr;
+  bool found = dladdr1(caller, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr && info.dli_sname != nullptr;
+  auto inside = reinterpret_cast<uintptr_t>(caller) - reinterpret_cast<uintptr_t>(info.dli_saddr);
+  constexpr char kString[] = "_ZNSt7__cxx1112basic_stringI";
+  answer = found && inside <= static_cast<const Elf64_Sym*>(entry)->st_size &&
+           strncmp(info.dli_sname, kString, sizeof kString - 1) == 0;
+  last = caller;
+  return answer;
+}
+
 // Whether the code that called allocates from the persistent heap: it is instrumented, or in the program itself if that
 // is not. Only yes is remembered: a program file may register later.
 struct Known {
@@ -253,7 +288,7 @@ void inChild() {
   for (int i = 0; i < regionCount; ++i) {
     Region& r = regions[i];
     if (r.begin != base) continue;
-    if (recovering()) {
+    if (isRestart()) {
       // What a restart reads of the crash is observed, in its children too.
       r.alias = 0;
       r.pages = nullptr;
@@ -269,7 +304,7 @@ void inChild() {
 
 // One process has it: the first with code that allocates from it, whatever scripts it was started by.
 bool isFirst() {
-  if (recovering())
+  if (isRestart())
     return (__atomic_fetch_or(&worker->used, BLACKOUT_USED_HEAP, __ATOMIC_RELAXED) & BLACKOUT_USED_HEAP) == 0;
   char mark[PATH_MAX];
   if (snprintf(mark, sizeof mark, "%s/heap-taken", options.shadow) >= PATH_MAX) return false;
@@ -304,10 +339,22 @@ void mapHeap() {
 }
 
 // The beginning of every allocating function: a block of the persistent heap, if it is to come from there.
-#define BLACKOUT_FROM_HEAP(function, size, align)                                                        \
-  if (__builtin_expect(heapSize != 0, 0) && allocatesHere(__builtin_return_address(0))) {                \
-    if (void* block = allocate(size, align, function, BLACKOUT_FRAME()); block != nullptr) return block; \
+#define BLACKOUT_FROM_HEAP(function, size, align, ...)                                                                \
+  if (__builtin_expect(heapSize != 0, 0) && allocatesHere(__builtin_return_address(0))) {                             \
+    if (void* block = allocate(size, align, function, BLACKOUT_FRAME() __VA_OPT__(, ) __VA_ARGS__); block != nullptr) \
+      return block;                                                                                                   \
   }
+
+// As one of libc's functions would copy, with the calls that led to it: from here on they can't be walked, because the
+// runtime's own code has no tables.
+void copyFor(const char* function, void* to, const void* from, size_t n, const void* frame) {
+  Stack stack;
+  walkCallers(stack, frame);
+  const Stack* outer = self.trapped;
+  self.trapped = &stack;
+  __blackout_memcpy(librarySite(function), to, from, n);
+  self.trapped = outer;
+}
 
 bool powerOfTwo(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -319,9 +366,9 @@ char* duplicate(const char* text, size_t size, const char* function, void* calle
   if (heapSize == 0 || !allocatesHere(caller)) return nullptr;
   auto* copy = static_cast<char*>(allocate(size + 1, 16, function, frame));
   if (copy == nullptr) return nullptr;
-  __blackout_memcpy(librarySite(function), copy, text, size);
+  copyFor(function, copy, text, size, frame);
   char end = '\0';
-  __blackout_memcpy(librarySite(function), copy + size, &end, 1);
+  copyFor(function, copy + size, &end, 1, frame);
   return copy;
 }
 
@@ -343,7 +390,7 @@ HEAP void* malloc(size_t size) {
 HEAP void* calloc(size_t count, size_t size) {
   size_t total;
   if (!__builtin_mul_overflow(count, size, &total)) {
-    BLACKOUT_FROM_HEAP("calloc", total, 16)
+    BLACKOUT_FROM_HEAP("calloc", total, 16, Fresh::Zeros)
   }
   return next.calloc(count, size);
 }
@@ -364,7 +411,7 @@ HEAP void* realloc(void* p, size_t size) {
   if (size <= old) return p;
   void* made = allocate(size, 16, "realloc", BLACKOUT_FRAME());
   if (made == nullptr) return errno = ENOMEM, nullptr;
-  __blackout_memcpy(librarySite("realloc"), made, p, old);
+  copyFor("realloc", made, p, old, BLACKOUT_FRAME());
   release(p, "realloc", BLACKOUT_FRAME());
   return made;
 }
@@ -391,7 +438,7 @@ HEAP void* aligned_alloc(size_t align, size_t size) {
 HEAP int posix_memalign(void** out, size_t align, size_t size) {
   if (heapSize != 0 && powerOfTwo(align) && align >= sizeof(void*) && allocatesHere(__builtin_return_address(0))) {
     if (void* block = allocate(size, align, "posix_memalign", BLACKOUT_FRAME()); block != nullptr) {
-      __blackout_memcpy(librarySite("posix_memalign"), out, &block, sizeof block);
+      copyFor("posix_memalign", out, &block, sizeof block, BLACKOUT_FRAME());
       return 0;
     }
   }
@@ -414,13 +461,58 @@ HEAP char* strndup(const char* text, size_t limit) {
   return copy != nullptr ? copy : BLACKOUT_REAL(strndup)(text, limit);
 }
 
+// The text is made in ordinary memory first, as libc does.
+static int print(char** out, const char* f, va_list arguments, const void* frame) {
+  char* text = nullptr;
+  int n = BLACKOUT_REAL(vasprintf)(&text, f, arguments);
+  if (n < 0) return n;
+  auto* block = static_cast<char*>(allocate(size_t(n) + 1, 16, "asprintf", frame));
+  if (block != nullptr) {
+    __blackout_memcpy(librarySite("asprintf"), block, text, size_t(n) + 1);
+    next.free(text);
+    text = block;
+  }
+  __blackout_memcpy(librarySite("asprintf"), out, &text, sizeof text);
+  return n;
+}
+HEAP int vasprintf(char** out, const char* f, va_list arguments) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  return here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(vasprintf)(out, f, arguments);
+}
+HEAP int asprintf(char** out, const char* f, ...) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  va_list arguments;
+  va_start(arguments, f);
+  int n = here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(vasprintf)(out, f, arguments);
+  va_end(arguments);
+  return n;
+}
+extern "C" {
+int __vasprintf_chk(char** out, int flag, const char* f, va_list arguments);
+int __asprintf_chk(char** out, int flag, const char* f, ...);
+}
+HEAP int __vasprintf_chk(char** out, int flag, const char* f, va_list arguments) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  return here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(__vasprintf_chk)(out, flag, f, arguments);
+}
+HEAP int __asprintf_chk(char** out, int flag, const char* f, ...) {
+  bool here = heapSize != 0 && allocatesHere(__builtin_return_address(0));
+  va_list arguments;
+  va_start(arguments, f);
+  int n = here ? print(out, f, arguments, BLACKOUT_FRAME()) : BLACKOUT_REAL(__vasprintf_chk)(out, flag, f, arguments);
+  va_end(arguments);
+  return n;
+}
+
 // operator new in its forms, by their linkage names; every operator delete of the library ends in free().
-#define BLACKOUT_NEW(name, align, PARAMETERS, ARGUMENTS)                                       \
-  HEAP void* name PARAMETERS {                                                                 \
-    BLACKOUT_FROM_HEAP("operator new", size, align)                                            \
-    static void*(*real)PARAMETERS = nullptr;                                                   \
-    if (real == nullptr) real = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #name)); \
-    return real ARGUMENTS;                                                                     \
+#define BLACKOUT_NEW(name, align, PARAMETERS, ARGUMENTS)                                                         \
+  HEAP void* name PARAMETERS {                                                                                   \
+    void* caller = __builtin_return_address(0);                                                                  \
+    if (__builtin_expect(heapSize != 0, 0) && (allocatesHere(caller) || isInString(caller)))                     \
+      if (void* block = allocate(size, align, "operator new", BLACKOUT_FRAME()); block != nullptr) return block; \
+    static void*(*real)PARAMETERS = nullptr;                                                                     \
+    if (real == nullptr) real = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #name));                   \
+    return real ARGUMENTS;                                                                                       \
   }
 BLACKOUT_NEW(_Znwm, 16, (size_t size), (size))
 BLACKOUT_NEW(_Znam, 16, (size_t size), (size))

@@ -6,12 +6,11 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
-#include "runtime/client_requests.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 
@@ -23,16 +22,17 @@ uint32_t hereOf(blackout_site* site, const void* frame) {
   return whereOf(site, stack);
 }
 
-// A piece inside one aligned 8-byte unit; past the end of the file it is lost to the program.
+// Past the end of the file, where it is lost to the program.
+inline bool isOutside(const Region& r, uintptr_t p, size_t len) {
+  uint64_t offset = pmAddressOf(r, p) & (BLACKOUT_MAX_FILE_SIZE - 1);
+  return __builtin_expect(offset + len > header->files[r.file].size, 0);
+}
+
+// A piece inside one aligned 8-byte unit.
 inline void recordPiece(uint8_t kind, const Region& r, uintptr_t p, uint64_t value, uint8_t len, uint32_t where) {
   if (__builtin_expect(r.copied, 0)) return;
-  uint64_t addr = pmAddressOf(r, p);
-  uint64_t offset = addr & (BLACKOUT_MAX_FILE_SIZE - 1);
-  if (__builtin_expect(offset + (len & BLACKOUT_LEN_MASK) > header->files[r.file].size, 0)) {
-    kind = BLACKOUT_EV_StoreOutside;
-    len &= BLACKOUT_LEN_MASK;
-  }
-  append(kind, len, where, addr, value);
+  if (isOutside(r, p, len)) kind = BLACKOUT_EV_StoreOutside;
+  append(kind, len, where, pmAddressOf(r, p), value);
 }
 
 void nestedAccess() {
@@ -43,42 +43,47 @@ void nestedAccess() {
 }  // namespace
 
 void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, uint32_t where, bool joined) {
-  auto a = reinterpret_cast<uintptr_t>(p);
-  const auto* from = static_cast<const uint8_t*>(bytes);
   if (joined) {
     // Two halves that persist together, unless one of them is outside the file.
     const Region* r = findRegion(p);
-    uint64_t addr = r == nullptr ? 0 : pmAddressOf(*r, a);
-    if (r != nullptr && !r->copied && (a & 15) == 0 &&
-        (addr & (BLACKOUT_MAX_FILE_SIZE - 1)) + 16 <= header->files[r->file].size) {
+    auto a = reinterpret_cast<uintptr_t>(p);
+    if (r != nullptr && !r->copied && (a & 15) == 0 && !isOutside(*r, a, 16)) {
       uint64_t values[2];
       memcpy(values, bytes, sizeof values);
-      appendJoined(kind, where, addr, values);
+      appendJoined(kind, where, pmAddressOf(*r, a), values);
       self.active = true;
       return;
     }
   }
-  while (size > 0) {
-    const Region* r = findRegion(reinterpret_cast<void*>(a));
-    size_t len = 8 - (a & 7);
+  Pieces(kind, where).add(p, bytes, size);
+}
+
+void Pieces::add(const void* p, const void* bytes, size_t size) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  for (size_t len = 0; size > 0; a += len, from += len, size -= len) {
+    len = 8 - (a & 7);
     if (len > size) len = size;
-    if (r != nullptr) {
-      uint64_t value = 0;
-      memcpy(&value, from, len);
-      uint8_t flags = size == len ? 0 : BLACKOUT_WIDE;
-      // The last piece of a store must not promise another: the next one may be outside any region or file.
-      if (flags != 0) {
-        uint64_t next = (pmAddressOf(*r, a) & (BLACKOUT_MAX_FILE_SIZE - 1)) + len;
-        size_t nextLen = size - len < 8 ? size - len : 8;
-        if (a + len + nextLen > r->end || next + nextLen > header->files[r->file].size) flags = 0;
-      }
-      recordPiece(kind, *r, a, value, uint8_t(len) | flags, where);
+    const Region* r = findRegion(reinterpret_cast<void*>(a));
+    if (r == nullptr || r->copied) continue;
+    uint64_t value = 0;
+    memcpy(&value, from, len);
+    if (isOutside(*r, a, len)) {
+      finish(0);
+      recordPiece(kind_, *r, a, value, uint8_t(len), where_);
+      continue;
     }
-    a += len;
-    from += len;
-    size -= len;
+    finish(BLACKOUT_WIDE);
+    addr_ = pmAddressOf(*r, a);
+    value_ = value;
+    len_ = uint8_t(len);
   }
   self.active = true;
+}
+
+void Pieces::finish(uint8_t flags) {
+  if (len_ != 0) append(kind_, len_ | flags, where_, addr_, value_);
+  len_ = 0;
 }
 
 void recordFileStore(uint32_t file, uint64_t offset, const void* bytes, size_t size, uint32_t where) {
@@ -119,7 +124,7 @@ void recordFlush(uint8_t kind, const void* p, uint32_t where) {
 
 void storeBytes(void* to, const void* bytes, size_t size, uint32_t where) {
   // What a recovery run has the kernel write there is its own.
-  if (recovering()) overwrite(to, size);
+  if (observesCrash()) overwrite(to, size);
   recordStore(BLACKOUT_EV_Store, to, bytes, size, where);
   if (trapping)
     writeThrough(reinterpret_cast<uintptr_t>(to), bytes, size);
@@ -131,13 +136,13 @@ namespace {
 
 template <class T>
 inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
-  if (!recording()) {
-    *static_cast<volatile T*>(p) = v;
-    return;
-  }
-  if (recovering()) {
+  if (!isRecording()) {
+    if (!inRun()) {
+      *static_cast<volatile T*>(p) = v;
+      return;
+    }
     bool fresh = overwrite(p, sizeof v);
-    if (!traced) {
+    if (!recordsEvents()) {
       Scope scope;
       *reinterpret_cast<volatile T*>(placeOf(reinterpret_cast<uintptr_t>(p), sizeof v, true, fresh)) = v;
       return;
@@ -164,9 +169,9 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
-  if (!recording()) return *static_cast<const volatile T*>(p);
+  if (!inRun()) return *static_cast<const volatile T*>(p);
   auto place = reinterpret_cast<uintptr_t>(p);
-  if (recovering()) {
+  if (observesCrash()) {
     bool fresh = observe(p, sizeof(T), site, frame);
     Scope scope;
     return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, fresh));
@@ -217,10 +222,10 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
 }
 
 BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) {
-  if (!recording()) return p;
+  if (!inRun()) return p;
   bool writes = site->kind != BLACKOUT_SITE_Load;
   bool fresh = false;
-  if (recovering() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
+  if (observesCrash() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
     fresh = observe(p, size, site, BLACKOUT_FRAME());
   if (self.busy && (self.depth == 0 || self.appending))
     return p;  // a signal handler inside an event: leave() counts it
@@ -230,13 +235,13 @@ BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) 
 }
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
-  if (!recording()) return;
-  if (recovering() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
+  if (!inRun()) return;
+  if (observesCrash() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
   if (self.depth == 0 || self.appending) {
-    if (!quiet()) nestedAccess();
+    if (recordsEvents()) nestedAccess();
     return;
   }
-  if (quiet()) {
+  if (!recordsEvents()) {
     if (--self.depth == 0) Scope::leave();
     return;
   }
@@ -273,9 +278,47 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
   if (--self.depth == 0) Scope::leave();
 }
 
+BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* data, uint64_t mask, size_t element,
+                                          blackout_site* site) {
+  // What lies side by side is one run.
+  auto eachRun = [&](auto body) {
+    for (int next = 0; next < 64;) {
+      int first = next++;
+      if ((mask >> first & 1) == 0) continue;
+      while (next < 64 && (mask >> next & 1) != 0 &&
+             pointers[next] == static_cast<uint8_t*>(pointers[next - 1]) + element)
+        ++next;
+      body(pointers[first], static_cast<const uint8_t*>(data) + size_t(first) * element,
+           size_t(next - first) * element);
+    }
+  };
+  auto store = [](void* p, const uint8_t* bytes, size_t size) {
+    if (trapping && inRun())
+      writeThrough(reinterpret_cast<uintptr_t>(p), bytes, size);
+    else
+      memcpy(p, bytes, size);
+  };
+  if (!inRun()) return eachRun(store);
+  if (observesCrash()) eachRun([](void* p, const uint8_t*, size_t size) { overwrite(p, size); });
+  if (observesOnly()) {
+    Scope scope;
+    return eachRun(store);
+  }
+  Stack stack;
+  walkStack(stack, BLACKOUT_FRAME());
+  Scope scope;
+  if (__builtin_expect(scope.nested, 0)) {
+    nestedAccess();
+  } else {
+    Pieces pieces(site->kind == BLACKOUT_SITE_StoreNt ? BLACKOUT_EV_StoreNt : BLACKOUT_EV_Store, whereOf(site, stack));
+    eachRun([&](void* p, const uint8_t* bytes, size_t size) { pieces.add(p, bytes, size); });
+  }
+  eachRun(store);
+}
+
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
   // Without PM events since the last fence there is nothing that this one could order.
-  if (!recording() || quiet() || !self.active) return;
+  if (!recordsEvents() || !self.active) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -285,7 +328,7 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -294,7 +337,7 @@ BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -306,12 +349,8 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
   if (kind != BLACKOUT_EV_Lfence) self.active = false;
 }
 
-uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site) {
-  return clientRequest(unanswered, args, site, BLACKOUT_FRAME());
-}
-
 static void control(uint8_t kind, uint64_t addr, uint64_t value, blackout_site* site, const void* frame) {
-  if (!recording() || quiet()) return;
+  if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, frame);
   Scope scope;

@@ -28,7 +28,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 #include "runtime/trap/vectors.h"
 
 using namespace blackout::rt;
@@ -41,15 +41,10 @@ uint32_t libraryWhere(const char* function, const void* frame) {
   return whereOf(librarySite(function), stack);
 }
 
-// A recovery run is about to change a pool, not only its memory.
-void changesPools() {
-  if (recovering()) ownPools();
-}
-
 // A recovery run's descriptor is really open for reading only. False, with errno: the program did not ask for this.
 bool openFor(int fd, int mode) {
   int asked = poolFlags(fd) & O_ACCMODE;
-  if (!recovering() || ownsPools() || asked == O_RDWR || asked == mode) return true;
+  if (!mapsImage() || asked == O_RDWR || asked == mode) return true;
   errno = EBADF;
   return false;
 }
@@ -61,14 +56,14 @@ ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
   uint32_t file = fileOfDescriptor(fd);
   if (isAside(file)) {
     // Once more, from a file that has it.
-    ownPools();
+    makePrivatePools();
     ssize_t again = syscall(SYS_pread64, fd, buffer, size_t(n), at);
     file = fileOfDescriptor(fd);
     if (again <= 0) return again;
     n = again;
   }
   observeFile(file, uint64_t(at), uint64_t(n));
-  if (ownsPools()) return n;
+  if (hasPrivatePools()) return n;
   auto begin = uint64_t(at);
   uint64_t end = begin + uint64_t(n);
   for (int i = 0; i < regionCount; ++i) {
@@ -84,11 +79,11 @@ ssize_t readPool(int fd, void* buffer, ssize_t n, off_t at) {
 
 // The kernel reads the program's memory.
 void kernelReads(const void* p, size_t n, const void* frame) {
-  if (recovering() && mayBePm(p, n)) observe(p, n, nullptr, frame, newGroup());
+  if (observesCrash() && mayBePm(p, n)) observe(p, n, nullptr, frame, newGroup());
 }
 
 void kernelReads(const iovec* parts, int count, const void* frame) {
-  for (int i = 0; i < count && recovering(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, frame);
+  for (int i = 0; i < count && observesCrash(); ++i) kernelReads(parts[i].iov_base, parts[i].iov_len, frame);
 }
 
 // A write of `size` bytes at `offset` has succeeded.
@@ -96,7 +91,7 @@ void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t
   uint32_t file = fileOfDescriptor(fd);
   if (file == 0 || size == 0) return;
   if (offset + size > header->files[file].size) setFileSize(file, offset + size);
-  if (recovering()) overwriteFile(file, offset, size);
+  if (observesCrash()) overwriteFile(file, offset, size);
   recordFileStore(file, offset, bytes, size, where);
 }
 
@@ -118,7 +113,7 @@ uint64_t writeOffset(int fd) {
 // At `*at`, or at the descriptor's own offset.
 ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, const char* name, const void* frame) {
   if (!openFor(fd, O_WRONLY)) return -1;
-  changesPools();
+  makePrivatePools();
   ReadableParts readable(parts, count);
   parts = readable.get();
   auto plain = [&]() -> ssize_t {
@@ -148,10 +143,10 @@ int truncated(uint32_t file, long result, off_t size) {
 int allocate(int fd, int mode, off_t offset, off_t size) {
   if (!isPoolDescriptor(fd)) return int(syscall(SYS_fallocate, fd, mode, offset, size));
   if (!openFor(fd, O_WRONLY)) return -1;
-  if (recovering() && !ownsPools()) {
+  if (mapsImage()) {
     struct stat st;
     if (mode == 0 && syscall(SYS_fstat, fd, &st) == 0 && offset + size <= st.st_size) return 0;
-    ownPools();
+    makePrivatePools();
   }
   Scope scope;
   long r = syscall(SYS_fallocate, fd, mode, offset, size);
@@ -326,7 +321,7 @@ BLACKOUT_EXPORT ssize_t preadv2(int fd, const iovec* parts, int count, off_t at,
 }
 // Descriptors of pools that come with a message.
 static void noteReceived(msghdr* message) {
-  if (!recording()) return;
+  if (!inRun()) return;
   for (cmsghdr* c = CMSG_FIRSTHDR(message); c != nullptr; c = CMSG_NXTHDR(message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -338,7 +333,7 @@ static void noteReceived(msghdr* message) {
       notePoolDescriptor(received);
       long mode = syscall(SYS_fcntl, received, F_GETFL);
       // In a restart it is really open for reading only, whoever opened it.
-      if (recovering()) notePoolFlags(received, ownsPools() && mode >= 0 ? int(mode) : O_RDWR);
+      if (observesCrash()) notePoolFlags(received, hasPrivatePools() && mode >= 0 ? int(mode) : O_RDWR);
     }
   }
 }
@@ -371,10 +366,10 @@ BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
     errno = EINVAL;
     return -1;
   }
-  if (recovering() && !ownsPools()) {
+  if (mapsImage()) {
     struct stat st;
     if (syscall(SYS_fstat, fd, &st) == 0 && st.st_size == size) return 0;
-    ownPools();
+    makePrivatePools();
   }
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfDescriptor(fd);
@@ -384,11 +379,11 @@ BLACKOUT_EXPORT int ftruncate64(int fd, off_t size) { return ftruncate(fd, size)
 BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
   char copy[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy)) {
-    if (outside(AT_FDCWD, path, Use::Change, copy)) path = copy;
+    if (redirectToOverlay(AT_FDCWD, path, Use::Change, copy)) path = copy;
     return int(syscall(SYS_truncate, path, size));
   }
-  if (recovering()) {
-    ownPools();
+  if (observesCrash()) {
+    makePrivatePools();
     redirect(AT_FDCWD, path, copy);
   }
   Scope scope;
@@ -416,14 +411,14 @@ BLACKOUT_EXPORT int posix_fallocate64(int fd, off_t offset, off_t size) { return
 // A copy inside the kernel out of a pool: the kernel sees files, so the run must have its own.
 static void sendsPool(int in, const off_t* from, size_t size) {
   if (!readsPool(in)) return;
-  ownPools();
+  makePrivatePools();
   observeFile(fileOfDescriptor(in), uint64_t(from != nullptr ? *from : syscall(SYS_lseek, in, 0, SEEK_CUR)), size);
 }
 
 // Copies inside the kernel: what arrived is read back.
 template <class Call>
 static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* frame, Call call) {
-  changesPools();
+  makePrivatePools();
   Scope scope;
   ssize_t n = call();
   if (n <= 0 || scope.nested) return n;

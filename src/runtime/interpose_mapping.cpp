@@ -19,7 +19,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 #include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
@@ -51,92 +51,130 @@ bool canHoldAll(uint32_t file, uint64_t offset, size_t size) {
 
 // What the program opened it for.
 int accessMode(int fd) {
-  if (recovering() && !ownsPools()) return poolFlags(fd) & O_ACCMODE;
+  if (mapsImage()) return poolFlags(fd) & O_ACCMODE;
   long flags = syscall(SYS_fcntl, fd, F_GETFL);
   return flags < 0 ? O_RDONLY : int(flags & O_ACCMODE);
 }
 
-void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
-  bool fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
-  if (recovering() && fixed && isAside(reinterpret_cast<uintptr_t>(at), reinterpret_cast<uintptr_t>(at) + pages(size)))
-    ownPools();
-  bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
-  bool pool = shared && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd) && accessMode(fd) != O_RDONLY;
-  // What a recovery run reads matters, whatever way it maps it.
-  if (recovering()) pool = (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd);
-  auto begin = reinterpret_cast<uintptr_t>(at);
-  if (!pool) {
-    void* r = plainMap(at, size, prot, flags, fd, offset);
-    if (r != MAP_FAILED && (prot & PROT_EXEC) != 0 && (flags & MAP_ANONYMOUS) != 0)
-      noteExecutable(r, size, (prot & PROT_WRITE) != 0);
-    // Later pools may be mapped into it.
-    if (r != MAP_FAILED && !fixed && (flags & MAP_ANONYMOUS) != 0 && prot == PROT_NONE) {
-      Scope scope;
-      auto from = reinterpret_cast<uintptr_t>(r);
-      if (!scope.nested) noteReservation(from, from + pages(size));
-    }
-    // Something else now lies where PM was.
-    if (r != MAP_FAILED && fixed && mayBePm(r, size)) {
-      Scope scope;
-      if (!scope.nested) removeRegions(begin, begin + pages(size));
-    }
-    return r;
+struct Wanted {
+  void* at;
+  size_t size;
+  int prot;
+  int flags;
+  int fd;
+  off_t offset;
+
+  bool fixed() const { return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0; }
+  bool shared() const { return (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE; }
+};
+void* plainMap(const Wanted& w) { return plainMap(w.at, w.size, w.prot, w.flags, w.fd, w.offset); }
+void* mapAt(uintptr_t at, const Wanted& w) {
+  return plainMap(reinterpret_cast<void*>(at), w.size, w.prot, w.flags | MAP_FIXED_NOREPLACE, w.fd, w.offset);
+}
+
+// What a restart reads matters, whatever way it maps it; of a recording, what it may store.
+bool isPool(const Wanted& w) {
+  if ((w.flags & MAP_ANONYMOUS) != 0 || !isPoolDescriptor(w.fd)) return false;
+  return isRestart() || (w.shared() && accessMode(w.fd) != O_RDONLY);
+}
+
+void* mapOther(const Wanted& w) {
+  void* r = plainMap(w);
+  if (r == MAP_FAILED) return r;
+  auto begin = reinterpret_cast<uintptr_t>(r);
+  bool anonymous = (w.flags & MAP_ANONYMOUS) != 0;
+  if ((w.prot & PROT_EXEC) != 0 && anonymous) noteExecutable(r, w.size, (w.prot & PROT_WRITE) != 0);
+  // Later pools may be mapped into it.
+  if (!w.fixed() && anonymous && w.prot == PROT_NONE) {
+    Scope scope;
+    if (!scope.nested) noteReservation(begin, begin + pages(w.size));
   }
+  // Something else now lies where PM was.
+  if (w.fixed() && mayBePm(r, w.size)) {
+    Scope scope;
+    if (!scope.nested) removeRegions(begin, begin + pages(w.size));
+  }
+  return r;
+}
+
+// Whether the way in which a restart opened the pool allows it, which the image's own descriptor doesn't know.
+bool allowed(const Wanted& w) {
+  int mode = accessMode(w.fd);
+  return mode != O_WRONLY && !(w.shared() && (w.prot & PROT_WRITE) != 0 && mode == O_RDONLY);
+}
+
+// How a restart maps these bytes of a pool: of the image privately, else as it asked for. `readOnly`: by a descriptor
+// that is open for reading only. False, with errno: it can't.
+bool chooseInRestart(uint32_t file, Wanted& w, bool& readOnly) {
+  // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
+  // same memory.
+  if ((recordsEvents() && plainCode) || isAside(file)) makePrivatePools();
+  readOnly = w.shared() && accessMode(w.fd) == O_RDONLY;
+  if (mapsImage()) {
+    bool second = mapsFile(file, uint64_t(w.offset), w.size);
+    if (w.shared() ? second && !canHoldAll(file, uint64_t(w.offset), pages(w.size))
+                   : second || (w.prot & PROT_WRITE) != 0)
+      makePrivatePools();
+    else
+      w.flags = (w.flags & ~MAP_TYPE) | MAP_PRIVATE;
+  }
+  if ((w.flags & MAP_TYPE) == MAP_PRIVATE) w.flags |= MAP_NORESERVE;
+  // What the program may only read is protected and opened again all the same.
+  return !readOnly || !hasPrivatePools() || (w.fd = keptDescriptor(file, w.fd)) >= 0;
+}
+
+// Where it is mapped in every run, if the program has no wish.
+void* mapPlaced(uint32_t file, const Wanted& w) {
+  if (isRestart() && w.at == nullptr) {
+    uintptr_t recorded = recordedAddress(file, uint64_t(w.offset), pages(w.size));
+    void* r = recorded == 0 ? MAP_FAILED : mapAt(recorded, w);
+    if (r != MAP_FAILED) return r;
+  }
+  // A hint is taken too: programs with pointers inside their pools depend on it.
+  if (w.at != nullptr || w.fixed() || (w.flags & MAP_32BIT) != 0) {
+    void* r = plainMap(w);
+    if (r != MAP_FAILED || w.at != nullptr) return r;
+  } else {
+    for (int attempt = 0; attempt < 16; ++attempt) {
+      void* r = mapAt(placeForMapping(w.size), w);
+      if (r != MAP_FAILED) return r;
+      if (errno == ENOMEM) break;  // our stretch is used up: wherever there is room
+      if (errno != EEXIST) return r;
+    }
+  }
+  return plainMap(w);
+}
+
+void* map(Wanted w) {
+  auto at = reinterpret_cast<uintptr_t>(w.at);
+  if (w.fixed() && isAside(at, at + pages(w.size))) makePrivatePools();
+  if (!isPool(w)) return mapOther(w);
   // Private copies are on no DAX file system; a recording and its restarts must hear the same.
-  if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && (flags & MAP_SYNC) != 0) {
+  if ((w.flags & MAP_TYPE) == MAP_SHARED_VALIDATE && (w.flags & MAP_SYNC) != 0) {
     errno = EOPNOTSUPP;
     return MAP_FAILED;
   }
-  if (recovering() &&
-      (accessMode(fd) == O_WRONLY || (shared && (prot & PROT_WRITE) != 0 && accessMode(fd) == O_RDONLY))) {
+  if (isRestart() && !allowed(w)) {
     errno = EACCES;
     return MAP_FAILED;
   }
   noteModules();
   Scope scope;
-  if (scope.nested) return plainMap(at, size, prot, flags, fd, offset);
-  uint32_t file = fileOfDescriptor(fd);
-  if (file == 0) return plainMap(at, size, prot, flags, fd, offset);
-  void* r = MAP_FAILED;
-  // Events of plain code are recorded through a second mapping, and what it reads by the first: they must be of the
-  // same memory.
-  if (recovering() && traced && plainCode) ownPools();
-  if (recovering() && isAside(file)) ownPools();
-  bool readOnly = recovering() && shared && accessMode(fd) == O_RDONLY;
-  if (recovering() && !ownsPools()) {
-    bool second = mapsFile(file, uint64_t(offset), size);
-    if (shared ? second && !canHoldAll(file, uint64_t(offset), pages(size)) : second || (prot & PROT_WRITE) != 0)
-      ownPools();
-    else
-      flags = (flags & ~MAP_TYPE) | MAP_PRIVATE;
-  }
-  if (recovering() && (flags & MAP_TYPE) == MAP_PRIVATE) flags |= MAP_NORESERVE;
-  // What the program may only read is protected and opened again all the same.
-  if (readOnly && ownsPools() && (fd = keptDescriptor(file, fd)) < 0) return MAP_FAILED;
-  if (recovering() && at == nullptr) {
-    if (uintptr_t recorded = recordedAddress(file, uint64_t(offset), pages(size)))
-      r = plainMap(reinterpret_cast<void*>(recorded), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
-  }
-  if (r != MAP_FAILED) {
-  } else if (at != nullptr || fixed || (flags & MAP_32BIT) != 0) {
-    // A hint is taken too: programs with pointers inside their pools depend on it.
-    r = plainMap(at, size, prot, flags, fd, offset);
-  } else {
-    for (int attempt = 0; attempt < 16 && r == MAP_FAILED; ++attempt) {
-      r = plainMap(reinterpret_cast<void*>(placeForMapping(size)), size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset);
-      if (r == MAP_FAILED && errno == ENOMEM) break;  // our stretch is used up: wherever there is room
-      if (r == MAP_FAILED && errno != EEXIST) return r;
-    }
-  }
-  if (r == MAP_FAILED && at == nullptr) r = plainMap(nullptr, size, prot, flags, fd, offset);
+  if (scope.nested) return plainMap(w);
+  uint32_t file = fileOfDescriptor(w.fd);
+  if (file == 0) return plainMap(w);
+  bool copied = isRestart() && !w.shared();
+  bool readOnly = false;
+  if (isRestart() && !chooseInRestart(file, w, readOnly)) return MAP_FAILED;
+  void* r = mapPlaced(file, w);
   if (r == MAP_FAILED) return r;
-  begin = reinterpret_cast<uintptr_t>(r);
-  Region region{begin, begin + pages(size), file, uint64_t(offset)};
-  region.protection = prot;
-  region.copied = recovering() && !shared;
+  auto begin = reinterpret_cast<uintptr_t>(r);
+  Region region{begin, begin + pages(w.size), file, uint64_t(w.offset)};
+  region.protection = w.prot;
+  region.copied = copied;
   region.readOnly = readOnly;
   removeRegions(region.begin, region.end);
-  if (!addTrapped(region, fd, (flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
+  if (!addTrapped(region, w.fd, (w.flags & MAP_TYPE) != MAP_PRIVATE)) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   return r;
 }
 
@@ -169,8 +207,8 @@ int syncFile(int fd, int (*real)(int)) {
 }  // namespace
 
 BLACKOUT_EXPORT void* mmap(void* at, size_t size, int prot, int flags, int fd, off_t offset) {
-  if (!recording()) return plainMap(at, size, prot, flags, fd, offset);
-  void* r = map(at, size, prot, flags, fd, offset);
+  if (!inRun()) return plainMap(at, size, prot, flags, fd, offset);
+  void* r = map({at, size, prot, flags, fd, offset});
   if (r == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) == 0 && isPoolDescriptor(fd)) {
     // Without Blackout there may be room: what the program does now says nothing of it.
     unfollowed("it can't map a pool here: no memory or address space is left for it");
@@ -187,8 +225,8 @@ BLACKOUT_EXPORT int munmap(void* at, size_t size) {
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   bool valid = begin % kPage == 0 && size != 0;
-  if (valid && !scope.nested && recovering() && putAside(begin, begin + pages(size))) return 0;
-  if (valid && recovering() && isAside(begin, begin + pages(size))) ownPools();
+  if (valid && !scope.nested && isRestart() && putAside(begin, begin + pages(size))) return 0;
+  if (valid && isAside(begin, begin + pages(size))) makePrivatePools();
   long r = syscall(SYS_munmap, at, size);
   if (r == 0 && !scope.nested) removeRegions(begin, begin + pages(size));
   return int(r);
@@ -202,9 +240,8 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   auto plain = [&](int f, void* target) {
     return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
   };
-  if (recovering() && to != nullptr &&
-      isAside(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(to) + pages(newSize)))
-    ownPools();
+  if (to != nullptr && isAside(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(to) + pages(newSize)))
+    makePrivatePools();
   if (!mayBePm(from, oldSize == 0 ? 1 : oldSize)) {
     void* r = plain(flags, to);
     // Ordinary memory now lies where PM was.
@@ -216,7 +253,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
     return r;
   }
   // Private pages can't be mapped a second time once they are moved.
-  if (recovering() && trapping) ownPools();
+  if (trapping) makePrivatePools();
   Scope scope;
   const Region* known = scope.nested ? nullptr : findRegion(from);
   if (known == nullptr) return plain(flags, to);
@@ -252,12 +289,12 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
     if (r == 0 && (protection & PROT_EXEC) != 0) noteExecutable(at, size, (protection & PROT_WRITE) != 0);
     return r;
   };
-  if ((!trapping && !recovering()) || !mayBePm(at, size)) return plain();
+  if ((!trapping && !isRestart()) || !mayBePm(at, size)) return plain();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   uintptr_t end = begin + pages(size);
   if (scope.nested || !overlapsRegion(begin, end)) return plain();
-  if (recovering() && (protection & PROT_WRITE) != 0) {
+  if (isRestart() && (protection & PROT_WRITE) != 0) {
     bool refused = false, copied = false;
     forEachRegion(begin, end, [&](const Region& r, uintptr_t, uintptr_t) {
       refused |= r.readOnly;
@@ -267,14 +304,14 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
       errno = EACCES;
       return -1;
     }
-    if (copied) ownPools();
+    if (copied) makePrivatePools();
   }
   if (!trapping) return plain();
   if (begin % kPage != 0 || (protection & ~(PROT_READ | PROT_WRITE | PROT_EXEC)) != 0) {
     errno = EINVAL;
     return -1;
   }
-  if (recovering() && !traced) {
+  if (!recordsEvents()) {
     // Only pages that are not ours to open change.
     forEachRegion(begin, end, [&](const Region& r, uintptr_t from, uintptr_t to) {
       for (uintptr_t p = from; p < to; p += kPage)
@@ -282,8 +319,8 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
     });
   } else if ((protection & PROT_READ) == 0) {
     syscall(SYS_mprotect, at, size, PROT_NONE);
-  } else if (recovering()) {
-    ownPools();  // its pages are all one kind then
+  } else if (isRestart()) {
+    makePrivatePools();  // its pages are all one kind then
   } else if (options.loads == 0) {
     syscall(SYS_mprotect, at, size, protection & ~PROT_WRITE);
   }
@@ -316,12 +353,12 @@ BLACKOUT_EXPORT int fsync(int fd) { return syncFile(fd, BLACKOUT_REAL(fsync)); }
 BLACKOUT_EXPORT int fdatasync(int fd) { return syncFile(fd, BLACKOUT_REAL(fdatasync)); }
 
 BLACKOUT_EXPORT int madvise(void* at, size_t size, int advice) {
-  if (recovering() && !ownsPools() && mayBePm(at, size)) {
+  if (mapsImage() && mayBePm(at, size)) {
     auto begin = reinterpret_cast<uintptr_t>(at);
     bool touches = overlapsRegion(begin, begin + pages(size));
     // On a shared mapping these lose nothing; on our private one they would.
     if (touches && (advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_PAGEOUT)) return 0;
-    if (touches && advice == MADV_REMOVE) ownPools();
+    if (touches && advice == MADV_REMOVE) makePrivatePools();
   }
   long r = syscall(SYS_madvise, at, size, advice);
   if (r != 0 || advice != MADV_REMOVE || !mayBePm(at, size)) return int(r);

@@ -50,10 +50,10 @@ ssize_t copyParts(const iovec* to, unsigned long toCount, const iovec* from, uns
 ssize_t betweenProcesses(long number, pid_t process, const iovec* local, unsigned long localCount, const iovec* remote,
                          unsigned long remoteCount, unsigned long flags, const char* name) {
   bool reads = number == SYS_process_vm_readv;
-  if (recording() && isOurs(process) && (touchesPm(local, localCount) || touchesPm(remote, remoteCount)))
+  if (inRun() && isOurs(process) && (touchesPm(local, localCount) || touchesPm(remote, remoteCount)))
     return reads ? copyParts(local, localCount, remote, remoteCount, librarySite(name))
                  : copyParts(remote, remoteCount, local, localCount, librarySite(name));
-  if (recording() && !isOurs(process))
+  if (inRun() && !isOurs(process))
     unfollowed("it reads or writes another process's memory (process_vm_readv): what is PM there is not seen");
   return syscall(number, process, local, localCount, remote, remoteCount, flags);
 }
@@ -72,7 +72,7 @@ BLACKOUT_EXPORT ssize_t process_vm_writev(pid_t process, const iovec* local, uns
 }
 
 BLACKOUT_EXPORT ssize_t vmsplice(int fd, const iovec* parts, size_t count, unsigned flags) {
-  if (recording() && touchesPm(parts, count)) return writev(fd, parts, int(count));
+  if (inRun() && touchesPm(parts, count)) return writev(fd, parts, int(count));
   return syscall(SYS_vmsplice, fd, parts, count, flags);
 }
 

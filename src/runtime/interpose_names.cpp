@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "runtime/chosen_path.h"
 #include "runtime/overlay.h"
 #include "runtime/pools.h"
 #include "runtime/real.h"
@@ -31,13 +32,13 @@ namespace {
 
 int removeFile(int dirfd, const char* path, int flags) {
   char copy[PATH_MAX];
-  if (recording()) nameChanges(dirfd, path);
+  if (inRun()) nameChanges(dirfd, path);
   if (!redirect(dirfd, path, copy, nullptr, Last::Keep)) {
     int result;
-    return removeOutside(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
+    return removeInOverlay(dirfd, path, flags, result) ? result : int(syscall(SYS_unlinkat, dirfd, path, flags));
   }
-  if (recovering()) {
-    ownPools();
+  if (isRestart()) {
+    makePrivatePools();
     redirect(dirfd, path, copy, nullptr, Last::Keep);
   }
   Scope scope;
@@ -51,7 +52,7 @@ int removeFile(int dirfd, const char* path, int flags) {
 
 int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigned flags) {
   char fromCopy[PATH_MAX], toCopy[PATH_MAX], canonical[PATH_MAX];
-  if (recording()) {
+  if (inRun()) {
     nameChanges(fromDir, from);
     nameChanges(toDir, to);
   }
@@ -59,19 +60,19 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   bool toPool = redirect(toDir, to, toCopy, canonical, Last::Keep);
   if (!fromPool && !toPool) {
     int result;
-    if (renameOutside(fromDir, from, toDir, to, flags, result)) return result;
+    if (renameInOverlay(fromDir, from, toDir, to, flags, result)) return result;
     return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
   }
-  if (!fromPool && outside(fromDir, from, Use::Read, fromCopy)) {
+  if (!fromPool && redirectToOverlay(fromDir, from, Use::Read, fromCopy)) {
     fromDir = AT_FDCWD;
     from = fromCopy;
   }
-  if (!toPool && outside(toDir, to, Use::Replace, toCopy)) {
+  if (!toPool && redirectToOverlay(toDir, to, Use::Replace, toCopy)) {
     toDir = AT_FDCWD;
     to = toCopy;
   }
-  if (recovering()) {
-    ownPools();
+  if (isRestart()) {
+    makePrivatePools();
     if (fromPool) redirect(fromDir, from, fromCopy, nullptr, Last::Keep);
     if (toPool) redirect(toDir, to, toCopy, canonical, Last::Keep);
   }
@@ -106,26 +107,6 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   return int(r);
 }
 
-// A call that only looks at a path, or changes what is there without being an event: on the private copy.
-struct Looked {
-  Looked(int dirfd, const char* path, Use use = Use::Look) : fd(dirfd), path(path) {
-    char canonical[PATH_MAX];
-    Last last = use == Use::LookLink || use == Use::MakeName || use == Use::MakeFolder ? Last::Keep : Last::Follow;
-    pool = redirect(dirfd, path, copy, canonical, last);
-    if (!pool && !outside(dirfd, path, use, copy)) return;
-    if (pool && recovering()) observePath(canonical);
-    if (pool && recovering() && use >= Use::Change) {
-      ownPools();
-      redirect(dirfd, path, copy, canonical, last);
-    }
-    fd = AT_FDCWD;
-    this->path = copy;
-  }
-  int fd;
-  const char* path;
-  bool pool;
-  char copy[PATH_MAX];
-};
 Use lookedAt(int flags) { return (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Use::LookLink : Use::Look; }
 
 }  // namespace
@@ -146,12 +127,11 @@ BLACKOUT_EXPORT int renameat2(int fromDir, const char* from, int toDir, const ch
 }
 
 static int steady(long r, struct stat* st) {
-  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
-    st->st_ino = steadyInode(st->st_dev, st->st_ino);
+  if (r == 0 && isRestart() && !mayBePm(st, sizeof *st)) st->st_ino = steadyInode(st->st_dev, st->st_ino);
   return int(r);
 }
 BLACKOUT_EXPORT int fstatat(int dirfd, const char* path, struct stat* st, int flags) {
-  Looked l(dirfd, path, lookedAt(flags));
+  ChosenPath l(dirfd, path, lookedAt(flags));
   return steady(callForProgram(SYS_newfstatat, long(l.fd), address(l.path), address(st), long(flags)), st);
 }
 BLACKOUT_EXPORT int fstat(int fd, struct stat* st) { return steady(callForProgram(SYS_fstat, fd, address(st)), st); }
@@ -175,82 +155,82 @@ BLACKOUT_EXPORT int __xstat64(int, const char* path, struct stat64* st) { return
 BLACKOUT_EXPORT int __lxstat(int, const char* path, struct stat* st) { return lstat(path, st); }
 BLACKOUT_EXPORT int __lxstat64(int, const char* path, struct stat64* st) { return lstat64(path, st); }
 BLACKOUT_EXPORT int statx(int dirfd, const char* path, int flags, unsigned mask, struct statx* st) {
-  Looked l(dirfd, path, lookedAt(flags));
+  ChosenPath l(dirfd, path, lookedAt(flags));
   long r = callForProgram(SYS_statx, long(l.fd), address(l.path), long(flags), long(mask), address(st));
-  if (r == 0 && recording() && recovering() && !mayBePm(st, sizeof *st))
+  if (r == 0 && isRestart() && !mayBePm(st, sizeof *st))
     st->stx_ino = steadyInode(makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino);
   return int(r);
 }
 BLACKOUT_EXPORT int faccessat(int dirfd, const char* path, int mode, int flags) {
-  Looked l(dirfd, path);
+  ChosenPath l(dirfd, path);
   return BLACKOUT_REAL(faccessat)(l.fd, l.path, mode, flags);
 }
 BLACKOUT_EXPORT int access(const char* path, int mode) {
-  Looked l(AT_FDCWD, path);
+  ChosenPath l(AT_FDCWD, path);
   return int(callForProgram(SYS_faccessat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdirat(int dirfd, const char* path, mode_t mode) {
-  Looked l(dirfd, path, Use::MakeFolder);
+  ChosenPath l(dirfd, path, Use::MakeFolder);
   return int(callForProgram(SYS_mkdirat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchmodat(int dirfd, const char* path, mode_t mode, int flags) {
-  Looked l(dirfd, path, Use::Change);
+  ChosenPath l(dirfd, path, Use::Change);
   return BLACKOUT_REAL(fchmodat)(l.fd, l.path, mode, flags);
 }
 BLACKOUT_EXPORT int chmod(const char* path, mode_t mode) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchmodat, long(l.fd), address(l.path), long(mode)));
 }
 BLACKOUT_EXPORT int chown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), long(0)));
 }
 BLACKOUT_EXPORT int utimensat(int dirfd, const char* path, const struct timespec times[2], int flags) {
-  Looked l(dirfd, path, Use::Change);
+  ChosenPath l(dirfd, path, Use::Change);
   return int(callForProgram(SYS_utimensat, long(l.fd), address(l.path), address(times), long(flags)));
 }
 BLACKOUT_EXPORT int utimes(const char* path, const struct timeval times[2]) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_utimes, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int utime(const char* path, const struct utimbuf* times) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_utime, address(l.path), address(times)));
 }
 BLACKOUT_EXPORT int lchown(const char* path, uid_t user, gid_t group) {
-  Looked l(AT_FDCWD, path, Use::Change);
+  ChosenPath l(AT_FDCWD, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(l.fd), address(l.path), long(user), long(group), AT_SYMLINK_NOFOLLOW));
 }
 BLACKOUT_EXPORT int symlink(const char* target, const char* path) {
-  Looked l(AT_FDCWD, path, Use::MakeName);
+  ChosenPath l(AT_FDCWD, path, Use::MakeName);
   return int(callForProgram(SYS_symlinkat, address(target), long(l.fd), address(l.path)));
 }
 BLACKOUT_EXPORT ssize_t readlink(const char* path, char* out, size_t size) {
-  Looked l(AT_FDCWD, path, Use::LookLink);
+  ChosenPath l(AT_FDCWD, path, Use::LookLink);
   return callForProgram(SYS_readlinkat, long(l.fd), address(l.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int chdir(const char* path) {
-  Looked l(AT_FDCWD, path);
+  ChosenPath l(AT_FDCWD, path);
   return int(callForProgram(SYS_chdir, address(l.path)));
 }
 BLACKOUT_EXPORT int linkat(int fromDir, const char* from, int toDir, const char* to, int flags) {
   // In a recovery both names must come to lie in one file system.
-  Looked a(fromDir, from, Use::Change);
-  Looked b(toDir, to, Use::MakeName);
+  ChosenPath a(fromDir, from, Use::Change);
+  ChosenPath b(toDir, to, Use::MakeName);
   return int(callForProgram(SYS_linkat, long(a.fd), address(a.path), long(b.fd), address(b.path), long(flags)));
 }
 BLACKOUT_EXPORT int link(const char* from, const char* to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 BLACKOUT_EXPORT DIR* opendir(const char* path) {
-  Looked l(AT_FDCWD, path, Use::Read);
-  if (recovering() && l.pool) observeAllPaths();
+  ChosenPath l(AT_FDCWD, path, Use::Read);
+  if (isRestart() && l.pool) observeAllPaths();
   return BLACKOUT_REAL(opendir)(l.path);
 }
 BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     bool found;
-    if (!resolveOutside(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
+    if (!resolveInOverlay(path, canonical, found)) return BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(path, out);
     if (!found) return nullptr;
   } else if (access(path, F_OK) != 0)
     return nullptr;

@@ -33,11 +33,11 @@ bool openImage(const char* copy, const char* canonical, int flags, int& fd) {
   bool there = syscall(SYS_newfstatat, AT_FDCWD, copy, &st, 0) == 0;
   if (there && S_ISDIR(st.st_mode)) observeAllPaths();
   observePath(canonical);
-  if (ownsPools()) return false;
+  if (hasPrivatePools()) return false;
   bool changes = there ? S_ISREG(st.st_mode) && st.st_size != 0 && (flags & O_TRUNC) != 0 : (flags & O_CREAT) != 0;
   if (changes || (flags & O_TMPFILE) == O_TMPFILE) {
     bool refused = there && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-    if (!refused) ownPools();
+    if (!refused) makePrivatePools();
     if (!refused) return false;
   }
   int plain = flags & ~(O_ACCMODE | O_TRUNC | O_DIRECT | O_APPEND);
@@ -64,7 +64,7 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
   Last last = keeps ? Last::Keep : Last::Follow;
   if (!redirect(dirfd, path, copy, canonical, last)) {
     if (int random = openRandom(path, flags); random >= 0) return random;
-    if (outside(dirfd, path, useOf(flags), copy)) {
+    if (redirectToOverlay(dirfd, path, useOf(flags), copy)) {
       dirfd = AT_FDCWD;
       path = copy;
     }
@@ -74,10 +74,10 @@ int openFile(int dirfd, const char* path, int flags, mode_t mode) {
       unfollowed(
           "it opens a process's memory (/proc/self/mem): what is read from PM and written to it there is not seen");
     // Through /proc/self/fd, say, a file that was removed: a pool all the same.
-    if (fd >= 0 && recording() && (writes || recovering()) && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+    if (fd >= 0 && inRun() && (writes || isRestart()) && fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
     return fd;
   }
-  if (recovering()) {
+  if (isRestart()) {
     int fd = -1;
     if (openImage(copy, canonical, flags, fd)) return fd;
     redirect(dirfd, path, copy, canonical, last);
@@ -139,7 +139,7 @@ BLACKOUT_EXPORT int creat64(const char* path, mode_t mode) { return creat(path, 
 
 // mkstemp opens inside libc, where nobody sees it.
 BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) {
-  if (!recording()) return BLACKOUT_REAL(mkostemp)(pattern, flags);
+  if (!inRun()) return BLACKOUT_REAL(mkostemp)(pattern, flags);
   size_t n = strlen(pattern);
   if (n < 6 || memcmp(pattern + n - 6, "XXXXXX", 6) != 0) {
     errno = EINVAL;
@@ -162,7 +162,7 @@ BLACKOUT_EXPORT int mkstemp64(char* pattern) { return mkostemp(pattern, 0); }
 BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemp(pattern, flags); }
 
 BLACKOUT_EXPORT int close(int fd) {
-  if (recording()) forgetDescriptor(fd);
+  if (inRun()) forgetDescriptor(fd);
   auto* real = BLACKOUT_REAL(close);
   return real == nullptr ? int(syscall(SYS_close, fd)) : real(fd);
 }
@@ -182,18 +182,22 @@ BLACKOUT_EXPORT int dup3(int fd, int to, int flags) {
   return made;
 }
 static int control(int fd, int command, unsigned long argument) {
-  if (command == F_GETFL && readsPool(fd) && !ownsPools()) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
-  if (command == F_SETFL && readsPool(fd) && !ownsPools()) {
+  if (command == F_GETFL && readsImage(fd)) return poolFlags(fd) & ~(O_CREAT | O_EXCL | O_TRUNC);
+  if (command == F_SETFL && readsImage(fd)) {
     constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
     notePoolFlags(fd, (poolFlags(fd) & ~kChangeable) | (int(argument) & kChangeable));
     return 0;
   }
   bool sets = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
-  if (sets) ownDescriptor(fd);
+  if (sets) makePrivateDescriptor(fd);
   int done;
   if ((sets || command == F_GETLK || command == F_OFD_GETLK) && argument != 0 &&
       lockPool(fd, command, reinterpret_cast<struct flock*>(argument), done))
     return done;
+  // The lock of a description is taken on it, for which the kernel wants it to be open for writing.
+  bool ofDescription = argument != 0 && (command == F_OFD_SETLK || command == F_OFD_SETLKW);
+  if (ofDescription && readsPool(fd) && reinterpret_cast<struct flock*>(argument)->l_type == F_WRLCK)
+    makePrivatePools();
   auto* real = BLACKOUT_REAL(fcntl);
   int r = real == nullptr ? int(syscall(SYS_fcntl, fd, command, argument)) : real(fd, command, argument);
   if (r == 0 && sets) noteLock(fd);

@@ -12,7 +12,7 @@
 
 #include "runtime/real.h"
 #include "runtime/recorder.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 
@@ -25,15 +25,6 @@ struct sigaction theirs[kSignals];
 // A handler of the program's may end by a jump instead of a return: what was blocked before the outermost one began.
 thread_local __attribute__((tls_model("initial-exec"))) constinit int delivering = 0;
 thread_local __attribute__((tls_model("initial-exec"))) constinit uint64_t blockedOutside = 0;
-
-bool isTaken(int signal) { return signal > 0 && signal < kSignals && taken[signal]; }
-
-uint64_t takenMask() {
-  uint64_t mask = 0;
-  for (int s = 1; s < kSignals; ++s)
-    if (taken[s]) mask |= uint64_t{1} << (s - 1);
-  return mask;
-}
 
 uint64_t wordOf(const sigset_t& set) {
   uint64_t word;
@@ -69,8 +60,17 @@ int changeMask(int how, const sigset_t* set, sigset_t* old) {
 
 namespace blackout::rt {
 
+bool isTaken(int signal) { return signal > 0 && signal < kSignals && taken[signal]; }
+
+uint64_t takenSignals() {
+  uint64_t mask = 0;
+  for (int s = 1; s < kSignals; ++s)
+    if (taken[s]) mask |= uint64_t{1} << (s - 1);
+  return mask;
+}
+
 int changeBlocked(int how, const uint64_t* given, uint64_t* old) {
-  uint64_t mine = takenMask();
+  uint64_t mine = takenSignals();
   uint64_t passed = given == nullptr ? 0 : *given & ~mine;
   uint64_t before = 0;
   if (kernelMask(how, given == nullptr ? nullptr : &passed, &before) != 0) return errno;
@@ -113,7 +113,7 @@ void deliver(int signal, siginfo_t* info, void* context) {
     theirs[signal] = {};
     theirs[signal].sa_handler = SIG_DFL;
   }
-  uint64_t mine = takenMask();
+  uint64_t mine = takenSignals();
   uint64_t outer = self.blocked;
   if (delivering++ == 0) blockedOutside = outer;
   uint64_t wanted = wordOf(action.sa_mask);
@@ -144,7 +144,7 @@ BLACKOUT_EXPORT int sigaction(int signal, const struct sigaction* action, struct
     struct sigaction passed{};
     if (action != nullptr) {
       passed = *action;
-      setWord(passed.sa_mask, wordOf(passed.sa_mask) & ~takenMask());
+      setWord(passed.sa_mask, wordOf(passed.sa_mask) & ~takenSignals());
     }
     return BLACKOUT_REAL(sigaction)(signal, action == nullptr ? nullptr : &passed, old);
   }
@@ -198,6 +198,6 @@ BLACKOUT_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* old) {
 // Handlers run while it waits.
 BLACKOUT_EXPORT int sigsuspend(const sigset_t* set) {
   sigset_t passed = *set;
-  setWord(passed, wordOf(passed) & ~takenMask());
+  setWord(passed, wordOf(passed) & ~takenSignals());
   return BLACKOUT_REAL(sigsuspend)(&passed);
 }

@@ -32,7 +32,7 @@ constexpr socklen_t kHead = offsetof(sockaddr_un, sun_path);
 class Address {
  public:
   Address(const sockaddr* given, socklen_t size, Use use) : address(given), size(size) {
-    if (!recording() || given == nullptr || size <= kHead || given->sa_family != AF_UNIX) return;
+    if (!inRun() || given == nullptr || size <= kHead || given->sa_family != AF_UNIX) return;
     const auto* local = reinterpret_cast<const sockaddr_un*>(given);
     size_t length = size - kHead;
     if (local->sun_path[0] == '\0')
@@ -56,7 +56,7 @@ class Address {
     size = kHead + length;
   }
   void abstractName(const sockaddr_un& local, size_t length) {
-    if (!recovering()) return;
+    if (!isRestart()) return;
     char mark[16];
     int n = snprintf(mark, sizeof mark, "#%u", worker->number);
     if (length + size_t(n) > sizeof made_.sun_path) return;
@@ -68,7 +68,7 @@ class Address {
     char path[sizeof local.sun_path + 1] = {};
     memcpy(path, local.sun_path, length < sizeof local.sun_path ? length : sizeof local.sun_path);
     char own[PATH_MAX];
-    if (!outside(AT_FDCWD, path, use, own)) return;
+    if (!redirectToOverlay(AT_FDCWD, path, use, own)) return;
     if (strlen(own) >= sizeof made_.sun_path) {
       char* name = strrchr(own, '/');
       *name++ = '\0';
@@ -86,7 +86,7 @@ class Address {
 
 // Whoever waits to talk to the program may begin (drive.h).
 void listening() {
-  uint32_t* word = recovering() ? &worker->listening : &header->listening;
+  uint32_t* word = isRestart() ? &worker->listening : &header->listening;
   __atomic_store_n(word, uint32_t(syscall(SYS_getpid)), __ATOMIC_RELEASE);
   syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -95,7 +95,7 @@ void listening() {
 
 BLACKOUT_EXPORT int socket(int domain, int type, int protocol) noexcept {
   used(BLACKOUT_USED_SOCKETS);
-  if (domain == AF_INET || domain == AF_INET6) ownNetwork();
+  if (domain == AF_INET || domain == AF_INET6) makePrivateNetwork();
   return int(syscall(SYS_socket, domain, type, protocol));
 }
 BLACKOUT_EXPORT int bind(int fd, const struct sockaddr* address, socklen_t size) noexcept {
@@ -104,7 +104,7 @@ BLACKOUT_EXPORT int bind(int fd, const struct sockaddr* address, socklen_t size)
 }
 BLACKOUT_EXPORT int listen(int fd, int backlog) noexcept {
   long r = syscall(SYS_listen, fd, backlog);
-  if (r == 0 && recording()) listening();
+  if (r == 0 && inRun()) listening();
   return int(r);
 }
 BLACKOUT_EXPORT int connect(int fd, const struct sockaddr* address, socklen_t size) {

@@ -42,7 +42,7 @@ void observeInside(uint32_t number, const char* mode) {
 }
 void useInside(const char* path, const char* mode, char* copy, char* canonical) {
   observePath(canonical);
-  ownPools();
+  makePrivatePools();
   redirect(AT_FDCWD, path, copy, canonical);
   observeInside(fileOfPath(copy), mode);
 }
@@ -51,9 +51,9 @@ FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, cons
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (!redirect(AT_FDCWD, path, copy, canonical)) {
     if (int random = openRandom(path, O_RDONLY); random >= 0) return BLACKOUT_REAL(fdopen)(random, mode);
-    return open(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
+    return open(redirectToOverlay(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode);
   }
-  if (recovering()) useInside(path, mode, copy, canonical);
+  if (isRestart()) useInside(path, mode, copy, canonical);
   struct stat before;
   bool existed = stat(path, &before) == 0;
   FILE* file = open(copy, mode);
@@ -74,7 +74,8 @@ FILE* opened(const char* path, const char* mode, FILE* (*open)(const char*, cons
   return file;
 }
 
-void recordStream(Stream& s) {
+// `frame`: of the call that wrote it out; null: the program ends.
+void recordStream(Stream& s, const void* frame) {
   int fd = fileno(s.file);
   Scope scope;
   if (scope.nested) return;
@@ -84,16 +85,18 @@ void recordStream(Stream& s) {
   setFileSize(number, uint64_t(st.st_size));
   int readable = keptDescriptor(number, fd);
   if (readable < 0) return;
-  recordWholeFile(number, readable, whereOf(librarySite("fwrite"), Stack{0, 0, {}}), !s.fresh);
+  Stack stack;
+  walkCallers(stack, frame);
+  recordWholeFile(number, readable, whereOf(librarySite("fwrite"), stack), !s.fresh);
 }
 
 // The program ends without closing: libc would write the rest after our last chance.
 __attribute__((destructor)) void recordOpenStreams() {
-  if (!recording()) return;
+  if (!inRun()) return;
   for (Stream& s : streams) {
     if (s.file == nullptr) continue;
     BLACKOUT_REAL(fflush)(s.file);
-    recordStream(s);
+    recordStream(s, nullptr);
   }
 }
 
@@ -104,7 +107,7 @@ BLACKOUT_EXPORT FILE* fopen64(const char* path, const char* mode) { return opene
 
 BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
   if (readsPool(fd)) {
-    ownPools();
+    makePrivatePools();
     observeInside(fileOfDescriptor(fd), mode);
   }
   FILE* file = BLACKOUT_REAL(fdopen)(fd, mode);
@@ -121,8 +124,8 @@ BLACKOUT_EXPORT FILE* fdopen(int fd, const char* mode) {
 BLACKOUT_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   char copy[PATH_MAX], canonical[PATH_MAX];
   if (path == nullptr || !redirect(AT_FDCWD, path, copy, canonical))
-    return BLACKOUT_REAL(freopen)(outside(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
-  if (recovering()) useInside(path, mode, copy, canonical);
+    return BLACKOUT_REAL(freopen)(redirectToOverlay(AT_FDCWD, path, useOf(mode), copy) ? copy : path, mode, file);
+  if (isRestart()) useInside(path, mode, copy, canonical);
   FILE* made = BLACKOUT_REAL(freopen)(copy, mode, file);
   if (made != nullptr) {
     notePoolDescriptor(fileno(made));
@@ -134,17 +137,17 @@ BLACKOUT_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) 
 
 BLACKOUT_EXPORT int fflush(FILE* file) {
   int r = BLACKOUT_REAL(fflush)(file);
-  if (!recording()) return r;
+  if (!inRun()) return r;
   for (Stream& s : streams)
-    if (s.file != nullptr && (file == nullptr || s.file == file)) recordStream(s);
+    if (s.file != nullptr && (file == nullptr || s.file == file)) recordStream(s, BLACKOUT_FRAME());
   return r;
 }
 
 BLACKOUT_EXPORT int fclose(FILE* file) {
-  if (recording() && file != nullptr) {
+  if (inRun() && file != nullptr) {
     if (Stream* s = find(file)) {
       BLACKOUT_REAL(fflush)(file);
-      recordStream(*s);
+      recordStream(*s, BLACKOUT_FRAME());
       s->file = nullptr;
     }
     forgetDescriptor(fileno(file));

@@ -19,11 +19,12 @@
 #include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
+#include "runtime/pool_locks.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
 
@@ -33,7 +34,7 @@ pthread_key_t endKey;
 pthread_once_t endOnce = PTHREAD_ONCE_INIT;
 
 void threadEnds(void*) {
-  if (!recording() || self.number == 0) return;
+  if (!inRun() || self.number == 0) return;
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
 }
@@ -58,7 +59,7 @@ void* startThread(void* p) {
 }
 
 void lockEvent(uint8_t kind, const void* lock) {
-  if (!recording() || (!self.active && options.locks == 0)) return;
+  if (!inRun() || (!self.active && options.locks == 0)) return;
   Scope scope;
   if (scope.nested) return;
   append(kind, 0, 0, reinterpret_cast<uint64_t>(lock), 0);
@@ -73,12 +74,12 @@ void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 
 // Another process is about to be made, or this one to be replaced.
 void sharing() {
-  if (!recording()) return;
-  if (recovering()) {
+  if (!inRun()) return;
+  if (isRestart()) {
     // Private mappings would part; files of the run's own are shared.
-    ownPools();
+    makePrivatePools();
     used(BLACKOUT_USED_PROCESSES);
-    if (options.client == 0) shareObserved();
+    if (!isClient()) shareObserved();
     shareNumbers();
   }
   setShared();
@@ -87,19 +88,20 @@ void sharing() {
 // However libc forks (fork, forkpty, daemon), it runs these.
 void beforeFork() { sharing(); }
 void inChild() {
-  if (recording()) attachChild();
-  if (recovering()) {
+  if (inRun()) attachChild();
+  forgetLocks();
+  if (isRestart()) {
     // A server may go on in its child; the worker ends what is left.
     if (options.drive == nullptr) prctl(PR_SET_PDEATHSIG, SIGKILL);
     firstOfRun = false;
-    if (options.client == 0) joinObserved();
+    if (!isClient()) joinObserved();
   }
   numberChild();
 }
 __attribute__((constructor(103))) void watchForks() { pthread_atfork(beforeFork, nullptr, inChild); }
 
 pid_t forked(pid_t child) {
-  if (!recording() || child <= 0) return child;
+  if (!inRun() || child <= 0) return child;
   int saved = errno;
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Fork, 0, 0, 0, uint64_t(child));
@@ -110,7 +112,7 @@ pid_t forked(pid_t child) {
 // A child's environment must lead to the runtime and the trace: without them it would work on the user's pool.
 struct Environment {
   explicit Environment(char* const* given) : result(given) {
-    if (!recording()) return;
+    if (!inRun()) return;
     bool preload = false, words = false;
     int n = 0;
     for (; given != nullptr && given[n] != nullptr; ++n) {
@@ -149,7 +151,7 @@ struct Environment {
   Environment& operator=(const Environment&) = delete;
   // For libc's functions that take the process's own environment.
   static void restore() {
-    if (!recording()) return;
+    if (!inRun()) return;
     const char* preload = getenv("LD_PRELOAD");
     if (preload == nullptr || strstr(preload, "libblackout.so") == nullptr) putenv(ours(0, "LD_PRELOAD="));
     if (getenv("BLACKOUT_OPTIONS") == nullptr) putenv(ours(1, "BLACKOUT_OPTIONS="));
@@ -164,9 +166,10 @@ __attribute__((constructor(102))) void keepEnvironment() {
 }
 
 void execEvent(const char* file, bool search) {
-  if (!recording()) return;
+  if (!inRun()) return;
   noteExecutable(file, search);
   sharing();
+  keepLocksOverExec();
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_Exec, 0, 0, 0, 0);
 }
@@ -178,7 +181,7 @@ extern char** environ;
 BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                    void* argument) {
   auto real = BLACKOUT_REAL_VERSION(pthread_create, "GLIBC_2.34");
-  if (!recording()) return real(thread, attributes, routine, argument);
+  if (!inRun()) return real(thread, attributes, routine, argument);
   pthread_once(&endOnce, makeEndKey);
   auto* start = static_cast<Start*>(malloc(sizeof(Start)));
   if (start == nullptr) return EAGAIN;
@@ -296,7 +299,7 @@ BLACKOUT_EXPORT int pthread_barrier_wait(pthread_barrier_t* b) {
 // A jump out of a store that faulted: its event will not be finished.
 static void abandonEvent() {
   self.adding = false;
-  if (!recording() || !self.busy) return;
+  if (!inRun() || !self.busy) return;
   self.depth = 0;
   self.appending = false;
   lost(1);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "runtime/options.h"
-#include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 
@@ -72,13 +71,13 @@ const Roots& roots() {
   static Roots r;
   static bool known = false;
   if (known) return r;
-  if (recovering()) {
+  if (redirectsFiles()) {
     strcpy(r.base, workerFolder);
     snprintf(r.path[kOwn], PATH_MAX, "%s/run/files", workerFolder);
     snprintf(r.listings, PATH_MAX, "%s/run/listings", workerFolder);
     snprintf(r.opaque, PATH_MAX, "%s/run/opaque", workerFolder);
   }
-  if (recovering()) {
+  if (redirectsFiles()) {
     if (options.before != nullptr) snprintf(r.path[kBefore], PATH_MAX, "%s/files", options.before);
   } else if (options.shadow != nullptr) {
     // Beside the private copies of the pools.
@@ -87,7 +86,7 @@ const Roots& roots() {
   }
   struct stat st;
   r.before =
-      recovering() && r.path[kBefore][0] != '\0' && syscall(SYS_newfstatat, AT_FDCWD, r.path[kBefore], &st, 0) == 0;
+      redirectsFiles() && r.path[kBefore][0] != '\0' && syscall(SYS_newfstatat, AT_FDCWD, r.path[kBefore], &st, 0) == 0;
   known = true;
   return r;
 }
@@ -168,13 +167,62 @@ void descend(Found& f, const char* name, size_t size) {
   }
 }
 
+bool absolute(int dirfd, const char* path, char* joined, char* out) {
+  if (path[0] == '/') {
+    if (strlen(path) >= PATH_MAX) return false;
+    strcpy(joined, path);
+  } else {
+    size_t n;
+    if (dirfd == AT_FDCWD) {
+      long r = syscall(SYS_getcwd, joined, PATH_MAX);
+      if (r <= 0) return false;
+      n = strlen(joined);
+    } else {
+      char link[64];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
+      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
+      if (r <= 0) return false;
+      n = size_t(r);
+      // The descriptor of a private folder stands for the user's.
+      size_t s = strlen(options.shadow);
+      joined[n] = '\0';
+      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
+        memmove(joined, joined + s, n - s + 1);
+        n -= s;
+      }
+    }
+    if (n + 1 + strlen(path) >= PATH_MAX) return false;
+    joined[n] = '/';
+    strcpy(joined + n + 1, path);
+  }
+  char* to = out;
+  for (const char* p = joined; *p != '\0';) {
+    while (*p == '/') ++p;
+    const char* end = p;
+    while (*end != '\0' && *end != '/') ++end;
+    size_t n = size_t(end - p);
+    if (n == 2 && p[0] == '.' && p[1] == '.') {
+      while (to > out && *--to != '/') {
+      }
+    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
+      *to++ = '/';
+      memcpy(to, p, n);
+      to += n;
+    }
+    p = end;
+  }
+  if (to == out) *to++ = '/';
+  *to = '\0';
+  return true;
+}
+
 bool follow(int dirfd, const char* path, bool lastLink, Found& f) {
   char joined[PATH_MAX], rest[PATH_MAX], plain[PATH_MAX];
   if (!absolute(dirfd, path, joined, plain)) return false;
   publicPath(joined);
   int links = 0;
   const char* p = joined;
-  const bool recovers = recovering();
+  const bool recovers = redirectsFiles();
   auto restart = [&] {
     f.canonical[0] = '\0';
     f.kind = Kind::Folder;
@@ -240,7 +288,7 @@ bool follow(int dirfd, const char* path, bool lastLink, Found& f) {
 }
 
 void publicPath(char* path) {
-  if (!recording() && !recovering()) return;
+  if (!inRun()) return;
   const Roots& r = roots();
   const char* privates[] = {r.path[kOwn], r.path[kBefore], r.listings};
   for (const char* root : privates) {

@@ -40,6 +40,8 @@ struct Found {
   bool kernels = false;
 };
 
+// Absolute: `joined` as it is written, `out` without ".", ".." and "//"; no link is followed here. PATH_MAX bytes each.
+bool absolute(int dirfd, const char* path, char* joined, char* out);
 // Follows a path, the last link too if that is wanted. False: it can't be followed (errno).
 bool follow(int dirfd, const char* path, bool lastLink, Found& f);
 // One name further down, which may be a link.

@@ -1,6 +1,6 @@
-// mem* and str* of instrumented code. One that writes PM is recorded in pieces and made under the
-// lock, in the same order; everything else goes to libc. Strings are measured first and then copied. What libc reads on
-// the way of such a call is the runtime's own access: what the program reads by the call is said here.
+// mem* and str* of instrumented code. One that writes PM is recorded as the stores that libc, or the compiler, would
+// make and is made under the lock; everything else goes to libc. Strings are measured first and then copied. What libc
+// reads on the way of such a call is the runtime's own access: what the program reads by the call is said here.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,13 +11,14 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/copy_shape.h"
 #include "runtime/heap.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -26,7 +27,7 @@ namespace {
 // Calls libc on memory that may be protected.
 template <class Call>
 auto own(Call call) {
-  if (!trapping || !recording()) return call();
+  if (!trapping || !inRun()) return call();
   Scope scope;
   return call();
 }
@@ -47,13 +48,13 @@ void set(void* d, int c, size_t n) {
   fillThrough(d, c, n);
 }
 
-bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || recovering()) && mayBePm(p, n); }
+bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || observesCrash()) && mayBePm(p, n); }
 
 // Reads [p, p + n): recorded if loads are.
 void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
   if (n == 0 || !wantsLoad(p, n)) return;
   // One call is one group: a record that is compared or copied whole.
-  if (recovering()) return void(observe(p, n, site, frame, newGroup()));
+  if (observesCrash()) return void(observe(p, n, site, frame, newGroup()));
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -63,12 +64,12 @@ void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
 // The same for a text, whose length is part of what is read: byte by byte, so that what is asked next depends only on
 // what was read before.
 void readingText(blackout_site* site, const char* p, size_t n, const void* frame) {
-  if (!recovering()) return reading(site, p, n, frame);
+  if (!observesCrash()) return reading(site, p, n, frame);
   if (!mayBePm(p, n)) return;
   for (size_t i = 0; i < n; ++i) observe(p + i, 1, site, frame);
 }
 void readingTexts(blackout_site* site, const char* a, const char* b, size_t n, const void* frame) {
-  if (!recovering()) {
+  if (!observesCrash()) {
     reading(site, a, n, frame);
     return reading(site, b, n, frame);
   }
@@ -79,16 +80,16 @@ void readingTexts(blackout_site* site, const char* a, const char* b, size_t n, c
 }
 // In front of a copy of n bytes of a text.
 void copiedText(blackout_site* site, const char* p, size_t n, const void* frame) {
-  if (recovering()) readingText(site, p, n, frame);
+  if (observesCrash()) readingText(site, p, n, frame);
 }
 
-// Writes d[0..n): `write(where)` makes and records the write if PM is touched, `plain()` makes it otherwise.
-template <class Write, class Plain>
-void writing(blackout_site* site, void* d, size_t n, const void* frame, Write write, Plain plain) {
-  if (n == 0 || !mayBePm(d, n)) return plain();
-  if (recovering()) {
+// Writes d[0..n) by `make()`, after `record(where)` if PM is touched.
+template <class Record, class Make>
+void writing(blackout_site* site, void* d, size_t n, const void* frame, Record record, Make make) {
+  if (n == 0 || !mayBePm(d, n)) return make();
+  if (observesCrash()) {
     overwrite(d, n);
-    if (!traced) return plain();
+    if (!recordsEvents()) return make();
   }
   Stack stack;
   walkStack(stack, frame);
@@ -98,26 +99,59 @@ void writing(blackout_site* site, void* d, size_t n, const void* frame, Write wr
     problem(BLACKOUT_PROBLEM_SIGNAL);
     lost(1);
   } else if (overlapsRegion(a, a + n)) {
-    return write(whereOf(site, stack));
+    record(whereOf(site, stack));
   }
-  plain();
+  make();
 }
 
+// Sizes that the compiler knows and makes stores of itself, whatever the processor: the site has the size.
+constexpr size_t kInlinedCopy = 128;
+constexpr size_t kInlinedFill = 256;
+bool isInlined(const blackout_site* site, size_t n, size_t limit) { return site->size == n && n <= limit; }
+
+enum class Copied { Memory, Text };
+
 // d[0..n) = s[0..n), as memmove.
-void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame) {
+void copy(blackout_site* site, void* d, const void* s, size_t n, const void* frame, Copied what = Copied::Memory) {
   reading(site, s, n, frame);
-  writing(site, d, n, frame, [&](uint32_t where) { storeBytes(d, s, n, where); }, [&] { move(d, s, n); });
+  auto record = [&](uint32_t where) {
+    Pieces pieces(BLACKOUT_EV_Store, where);
+    auto store = [&](size_t offset, size_t size) {
+      pieces.add(static_cast<char*>(d) + offset, static_cast<const char*>(s) + offset, size);
+    };
+    auto from = reinterpret_cast<uintptr_t>(s);
+    if (what == Copied::Text)
+      storesOfText(from, n, store);
+    else if (isInlined(site, n, kInlinedCopy))
+      storesOfInlined(n, store);
+    else
+      storesOfCopy(reinterpret_cast<uintptr_t>(d), from, n, store);
+  };
+  writing(site, d, n, frame, record, [&] { move(d, s, n); });
 }
 
 void fill(blackout_site* site, void* d, int c, size_t n, const void* frame) {
-  writing(
-      site, d, n, frame,
-      [&](uint32_t where) {
-        // The fill itself is what is recorded, read back from memory.
-        set(d, c, n);
-        recordStore(BLACKOUT_EV_Store, d, d, n, where);
-      },
-      [&] { set(d, c, n); });
+  auto record = [&](uint32_t where) {
+    Pieces pieces(BLACKOUT_EV_Store, where);
+    uint8_t bytes[kInlinedFill];
+    memset(bytes, c, n < sizeof bytes ? n : sizeof bytes);
+    auto store = [&](size_t offset, size_t size) { pieces.add(static_cast<char*>(d) + offset, bytes, size); };
+    if (isInlined(site, n, kInlinedFill))
+      storesOfInlined(n, store);
+    else
+      storesOfFill(reinterpret_cast<uintptr_t>(d), n, store);
+  };
+  writing(site, d, n, frame, record, [&] { set(d, c, n); });
+}
+
+// strncpy: the text, and zeros behind it. Returns the text's length.
+size_t copyBounded(blackout_site* site, char* d, const char* from, size_t n, const void* frame) {
+  size_t size = bounded(from, n);
+  size_t whole = size < n ? size + 1 : size;
+  copiedText(site, from, whole, frame);
+  copy(site, d, from, whole, frame, Copied::Text);
+  fill(site, d + whole, 0, n - whole, frame);
+  return size;
 }
 
 int format(blackout_site* site, char* d, size_t n, const char* f, va_list arguments, const void* frame) {
@@ -207,63 +241,54 @@ HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, siz
 
 HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(from) + 1, room);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d, from, length(from) + 1, FRAME);
+  copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
   size_t n = length(from);
   copiedText(s, from, n + 1, FRAME);
-  copy(s, d, from, n + 1, FRAME);
+  copy(s, d, from, n + 1, FRAME, Copied::Text);
   return d + n;
 }
 HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
+  copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_strncpy_chk(blackout_site* s, char* d, const char* from, size_t n, size_t room) {
   check(n, room);
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
+  copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_t n) {
-  size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, d, from, size, FRAME);
-  fill(s, d + size, 0, n - size, FRAME);
-  return d + size;
+  return d + copyBounded(s, d, from, n, FRAME);
 }
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d + length(d), from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(d) + length(from) + 1, room);
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
-  copy(s, d + length(d), from, length(from) + 1, FRAME);
+  copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
   char* end = d + length(d);
   copiedText(s, d, length(d) + 1, FRAME);
   size_t size = bounded(from, n);
-  copiedText(s, from, size < n ? size + 1 : size, FRAME);
-  copy(s, end, from, size, FRAME);
-  fill(s, end + size, 0, 1, FRAME);
+  size_t whole = size < n ? size + 1 : size;
+  copiedText(s, from, whole, FRAME);
+  copy(s, end, from, whole, FRAME, Copied::Text);
+  if (whole == size) fill(s, end + size, 0, 1, FRAME);
   return d;
 }
 HOOK int __blackout_vsnprintf(blackout_site* s, char* d, size_t n, const char* f, va_list arguments) {

@@ -12,7 +12,8 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
+#include "runtime/trap/sites.h"
 
 using namespace blackout::rt;
 
@@ -46,7 +47,7 @@ void drain(uint32_t where) {
 // Runs `body(where)` as one sequence of events of this thread; false if nothing can be recorded.
 template <class Body>
 bool recorded(blackout_site* site, const void* frame, Body body) {
-  if (!recording() || quiet()) return false;
+  if (!recordsEvents()) return false;
   Stack stack;
   walkStack(stack, frame);
   Scope scope;
@@ -68,7 +69,7 @@ void persist(blackout_site* site, const void* p, size_t n, const void* frame) {
 
 // memcpy with a source, memset without.
 void* put(blackout_site* site, void* d, const void* s, int c, size_t n, unsigned flags, const void* frame) {
-  if (recovering()) {
+  if (observesCrash()) {
     if (s != nullptr && mayBePm(s, n)) observe(s, n, site, frame, newGroup());
     if (mayBePm(d, n)) overwrite(d, n);
   }
@@ -116,14 +117,14 @@ constexpr blackout_site_kind siteKindOf(const char* name) {
 #define BLACKOUT_PMEM(result, name, parameters, arguments, ...)                               \
   BLACKOUT_EXPORT result __blackout_##name(blackout_site* site, BLACKOUT_UNPACK parameters) { \
     const void* frame = BLACKOUT_FRAME();                                                     \
-    if (!recording())                                                                         \
+    if (!inRun())                                                                             \
       if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;    \
     __VA_ARGS__;                                                                              \
   }                                                                                           \
   BLACKOUT_EXPORT result name(BLACKOUT_UNPACK parameters) {                                   \
     const void* frame = BLACKOUT_FRAME();                                                     \
     blackout_site* site = callerSite(#name, siteKindOf(#name), __builtin_return_address(0));  \
-    if (!recording())                                                                         \
+    if (!inRun())                                                                             \
       if (auto* f = theirs<result(BLACKOUT_UNPACK parameters)>(#name)) return f arguments;    \
     __VA_ARGS__;                                                                              \
   }
@@ -158,7 +159,7 @@ BLACKOUT_PMEM(void*, pmem_memset_nodrain, (void* d, int c, size_t n), (d, c, n),
               return put(site, d, nullptr, c, n, kNoDrain, frame))
 
 static void drainCall(blackout_site* site, const void* frame) {
-  if (quiet() || recorded(site, frame, [&](uint32_t where) { drain(where); })) return;
+  if (observesOnly() || recorded(site, frame, [&](uint32_t where) { drain(where); })) return;
   if (auto* f = theirs<void()>("pmem_drain")) f();
 }
 BLACKOUT_EXPORT void __blackout_pmem_drain(blackout_site* site) { drainCall(site, BLACKOUT_FRAME()); }

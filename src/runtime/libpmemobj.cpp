@@ -11,7 +11,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/sites.h"
 
 using namespace blackout::rt;
 
@@ -34,7 +34,7 @@ F* theirs(const char* name) {
 // Records the range, runs the library's function, and takes no requests about ranges meanwhile.
 template <class Call>
 int adding(const char* name, const void* p, size_t size, const void* frame, const void* returnAddress, Call call) {
-  if (!trapping || !recording() || quiet()) return call();
+  if (!trapping || !recordsEvents()) return call();
   blackout_site* site = callerSite(name, BLACKOUT_SITE_Request, returnAddress);
   Stack stack;
   walkStack(stack, frame);

@@ -16,7 +16,6 @@
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -72,17 +71,6 @@ int noteOfRun(dl_phdr_info* info, size_t, void*) {
 
 }  // namespace
 
-const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
-  const char* name = info.dlpi_name;
-  if (name == nullptr || *name == '\0') {
-    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0';
-    return path;
-  }
-  bool file = strchr(name, '/') != nullptr;
-  return file && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr ? path : name;
-}
-
 void noteRunModules() { dl_iterate_phdr(noteOfRun, nullptr); }
 
 bool inInstrumented(uintptr_t address) {
@@ -92,11 +80,11 @@ bool inInstrumented(uintptr_t address) {
 }
 
 void noteModules() {
-  if (recording() && !quiet()) dl_iterate_phdr(noteModule, nullptr);
+  if (recordsEvents()) dl_iterate_phdr(noteModule, nullptr);
 }
 
 void forgetModule(uintptr_t begin) {
-  if (!recording()) return;
+  if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
   for (Noted& n : noted)
@@ -112,16 +100,16 @@ extern "C" {
 __attribute__((visibility("default"))) void __blackout_register_module(blackout_module* m, blackout_site* begin,
                                                                        blackout_site* end) {
   if (m->version != BLACKOUT_CONTRACT_VERSION) {
-    if (recording()) {
+    if (inRun()) {
       Scope scope;
       problem(BLACKOUT_PROBLEM_CONTRACT);
     }
     return;
   }
-  if (!recording()) return;
+  if (!inRun()) return;
   beginHeap();
-  if (recovering()) worker->instrumented = 1;
-  if (trapping && !quiet())
+  if (isRestart()) worker->instrumented = 1;
+  if (trapping && recordsEvents())
     searchInstrumented(reinterpret_cast<uintptr_t>(m), reinterpret_cast<uintptr_t>(begin),
                        reinterpret_cast<uintptr_t>(end));
   {
@@ -133,7 +121,7 @@ __attribute__((visibility("default"))) void __blackout_register_module(blackout_
 }
 
 __attribute__((visibility("default"))) void __blackout_unregister_module(blackout_module* m) {
-  if (!recording()) return;
+  if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
   unregisterWindow(m);

@@ -12,8 +12,6 @@ namespace blackout::rt {
 void noteModules();
 // In a program that a restart executed: its program files, for the tool. Once it has joined the run.
 void noteRunModules();
-// By the file, not by a link to it; the program itself by its own path.
-const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]);
 // The program file that was loaded there is gone: another one may come to the same place.
 void forgetModule(uintptr_t begin);
 // Whether an address lies in a program file that was noted and is instrumented. Safe in a signal handler.

@@ -56,9 +56,9 @@ void raiseLoopback() {
 
 }  // namespace
 
-void ownNetwork() {
+void makePrivateNetwork() {
   static bool done = false;
-  if (!recovering() || options.client != 0 || done) return;
+  if (!isRestart() || isClient() || done) return;
   done = true;
   int saved = errno;
   if (leave(CLONE_NEWNET)) {
@@ -73,9 +73,9 @@ void ownNetwork() {
   errno = saved;
 }
 
-void ownIpc() {
+void makePrivateIpc() {
   static bool done = false;
-  if (!recovering() || options.client != 0 || done) return;
+  if (!isRestart() || isClient() || done) return;
   done = true;
   int saved = errno;
   if (!leave(CLONE_NEWIPC))

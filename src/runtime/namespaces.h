@@ -6,7 +6,7 @@ namespace blackout::rt {
 
 // Before the run's first internet socket, or its first System V or message queue object. Nothing elsewhere: a
 // client is in those of its server already.
-void ownNetwork();
-void ownIpc();
+void makePrivateNetwork();
+void makePrivateIpc();
 
 }  // namespace blackout::rt

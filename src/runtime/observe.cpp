@@ -1,4 +1,4 @@
-// What a recovery run observes. A query is the first read of watched bytes that the run has neither read
+// What a recovery run observes. A query is the first read of tracked bytes that the run has neither read
 // nor written before; it goes to the worker's control block, where the tool finds it. Nothing is chosen
 // here: the memory already holds one crash state, and what else the read could have given is the tool's to know.
 //
@@ -25,12 +25,9 @@
 
 namespace blackout::rt {
 
-blackout_worker* worker = nullptr;
-const blackout_plan* plan = nullptr;
-
 namespace {
 
-constexpr size_t kMaxWatched = size_t{1} << 24;
+constexpr size_t kMaxTracked = size_t{1} << 24;
 constexpr uint32_t kMaxProcesses = 256;
 
 // One process of a run with several, and when it touched a pool last, in the run's own time.
@@ -49,7 +46,7 @@ struct Observed {
   bool made[BLACKOUT_MAX_FILES];  // by this run
   uint32_t paths[1024];           // asked already, a bit each: paths beyond are asked again, which is harmless
   uint8_t operations[BLACKOUT_MAX_OPERATIONS / 4];  // questions that were asked already: two bits each
-  uint64_t seen[kMaxWatched];                       // bytes that were read or written, per watched line
+  uint64_t seen[kMaxTracked];                       // bytes that were read or written, per tracked line
 };
 Observed* observed = nullptr;
 bool shared = false;        // by several processes
@@ -78,7 +75,7 @@ void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, co
     endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
   q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, stageFlags()};
-  if (traced) {
+  if (recordsEvents()) {
     Stack stack;
     walkStack(stack, frame);
     Scope scope;
@@ -87,9 +84,9 @@ void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, co
   }
 }
 
-// Calls body(watched line, mask of its bytes) for the watched bytes of a file's range.
+// Calls body(tracked line, mask of its bytes) for the tracked bytes of a file's range.
 template <class Body>
-inline void forEachWatched(const uint32_t* slots, uint64_t lines, uint64_t offset, uint64_t size, Body body) {
+inline void forEachTracked(const uint32_t* slots, uint64_t lines, uint64_t offset, uint64_t size, Body body) {
   if (slots == nullptr || size == 0) return;
   const auto* masks = reinterpret_cast<const uint64_t*>(planBytes() + plan->masks);
   uint64_t end = offset + size;
@@ -104,8 +101,8 @@ inline void forEachWatched(const uint32_t* slots, uint64_t lines, uint64_t offse
 }
 
 // The bits of `mask` that were not seen, which are from now on.
-inline uint64_t see(uint32_t watched, uint64_t mask) {
-  uint64_t& s = observed->seen[watched];
+inline uint64_t see(uint32_t tracked, uint64_t mask) {
+  uint64_t& s = observed->seen[tracked];
   if ((mask & ~s) == 0) return 0;
   uint64_t before = __libc_single_threaded != 0 && !shared ? s : __atomic_fetch_or(&s, mask, __ATOMIC_RELAXED);
   s |= mask;
@@ -114,30 +111,7 @@ inline uint64_t see(uint32_t watched, uint64_t mask) {
 
 }  // namespace
 
-void ownFile(uint32_t file) { observed->made[file] = true; }
-
-const uint32_t* watchedSlots(uint32_t file, uint64_t& lines) {
-  if (file >= plan->file_count || observed->made[file]) return nullptr;
-  const auto& f = reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file];
-  lines = f.lines;
-  return f.slots == 0 ? nullptr : reinterpret_cast<const uint32_t*>(planBytes() + f.slots);
-}
-
-const uint8_t* watchedMarks(uint32_t file) {
-  return planBytes() + reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file].marks;
-}
-
-void mapPlan(const char* path) {
-  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  struct stat st;
-  if (fd < 0 || syscall(SYS_fstat, fd, &st) != 0) stop("the plan of a recovery can't be opened:", path, 3);
-  void* p = reinterpret_cast<void*>(syscall(SYS_mmap, kPlanBase, size_t(st.st_size), PROT_READ, MAP_SHARED, fd, 0L));
-  syscall(SYS_close, fd);
-  if (p == MAP_FAILED) stop("no address space for the plan of a recovery", nullptr, 3);
-  plan = static_cast<const blackout_plan*>(p);
-  if (plan->magic != BLACKOUT_PLAN_MAGIC || plan->version != BLACKOUT_RECOVERY_VERSION)
-    stop("the plan of a recovery is of another version of Blackout:", path, 3);
-}
+void noteMadeFile(uint32_t file) { observed->made[file] = true; }
 
 namespace {
 
@@ -198,6 +172,7 @@ void mapSeen() {
   int fd = options.worker != nullptr && options.client == 0 ? openObserved(0) : -1;
   shared = fd >= 0;
   observed = static_cast<Observed*>(mapObserved(fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd));
+  madeFiles = observed->made;
   if (fd < 0) return;
   syscall(SYS_close, fd);
   // It executed this program, or was started by somebody that gave no word of it.
@@ -210,7 +185,7 @@ void shareObserved() {
     if (fd < 0 || syscall(SYS_ftruncate, fd, sizeof(Observed)) != 0)
       endRun(BLACKOUT_ENDED_BROKEN, "what it observed can't be shared with its processes", nullptr);
     const auto* bytes = reinterpret_cast<const uint8_t*>(observed);
-    size_t size = offsetof(Observed, seen) + plan->watched * sizeof(uint64_t);
+    size_t size = offsetof(Observed, seen) + plan->tracked * sizeof(uint64_t);
     static const uint8_t zero[4096] = {};
     for (size_t at = 0; at < size; at += sizeof zero) {
       size_t n = size - at < sizeof zero ? size - at : sizeof zero;
@@ -242,7 +217,7 @@ bool observe(const void* p, size_t size, blackout_site* site, const void* frame,
   }
   bool any = false;
   auto look = [&](const Region& r, uintptr_t from, uintptr_t to) {
-    forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from, [&](uint32_t w, uint64_t mask) {
+    forEachTracked(r.tracked, r.trackedLines, r.offset + (from - r.begin), to - from, [&](uint32_t w, uint64_t mask) {
       uint64_t fresh = see(w, mask);
       if (fresh == 0) return;
       any = true;
@@ -251,10 +226,10 @@ bool observe(const void* p, size_t size, blackout_site* site, const void* frame,
   };
   const Region* r = findRegion(p);
   if (__builtin_expect(r != nullptr && a + size <= r->end, 1)) {
-    // Most loads are inside one line, and most lines are not watched.
+    // Most loads are inside one line, and most lines are not tracked.
     uint64_t offset = r->offset + (a - r->begin);
     uint64_t line = offset / 64;
-    if (r->watched == nullptr || line >= r->watchedLines || (r->watched[line] == 0 && offset % 64 + size <= 64))
+    if (r->tracked == nullptr || line >= r->trackedLines || (r->tracked[line] == 0 && offset % 64 + size <= 64))
       return false;
     look(*r, a, a + size);
   } else {
@@ -272,7 +247,7 @@ bool overwrite(const void* p, size_t size) {
   bool any = false;
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {
     if (r.copied) return;
-    forEachWatched(r.watched, r.watchedLines, r.offset + (from - r.begin), to - from,
+    forEachTracked(r.tracked, r.trackedLines, r.offset + (from - r.begin), to - from,
                    [&](uint32_t w, uint64_t mask) { any |= see(w, mask) != 0; });
   };
   const Region* r = findRegion(p);
@@ -287,7 +262,7 @@ bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {
   if (begin < r.begin) begin = r.begin;
   if (end > r.end) end = r.end;
   bool all = true;
-  forEachWatched(r.watched, r.watchedLines, r.offset + (begin - r.begin), end - begin,
+  forEachTracked(r.tracked, r.trackedLines, r.offset + (begin - r.begin), end - begin,
                  [&](uint32_t w, uint64_t mask) { all &= (mask & ~observed->seen[w]) == 0; });
   return all;
 }
@@ -295,8 +270,8 @@ bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {
 void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
   touch();
   uint64_t lines = 0;
-  const uint32_t* slots = watchedSlots(file, lines);
-  forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) {
+  const uint32_t* slots = trackedSlots(file, lines);
+  forEachTracked(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) {
     if (uint64_t fresh = see(w, mask)) log(BLACKOUT_QUERY_BYTES, w, fresh, nullptr, BLACKOUT_FRAME(), 0);
   });
 }
@@ -304,8 +279,8 @@ void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
 void overwriteFile(uint32_t file, uint64_t offset, uint64_t size) {
   touch();
   uint64_t lines = 0;
-  const uint32_t* slots = watchedSlots(file, lines);
-  forEachWatched(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) { see(w, mask); });
+  const uint32_t* slots = trackedSlots(file, lines);
+  forEachTracked(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) { see(w, mask); });
 }
 
 static void askPath(uint32_t i) {
@@ -354,39 +329,22 @@ bool operationReached(uint64_t n, unsigned question, const void* frame) {
   return worker->operations[n] >= question;
 }
 
-namespace {
-
-void addSentence(char* to, size_t room, const char* text, const char* detail) {
-  char line[1024];
-  int n = snprintf(line, sizeof line, "%s%s%s\n", text, detail ? " " : "", detail ? detail : "");
-  if (n <= 0 || size_t(n) >= sizeof line) return;
-  size_t used = strnlen(to, room);
-  if (strstr(to, line) != nullptr || used + size_t(n) + 1 > room) return;
-  memcpy(to + used, line, size_t(n) + 1);
-}
-
-}  // namespace
-
-void note(const char* text, const char* detail) { addSentence(worker->notes, sizeof worker->notes, text, detail); }
-void unseen(const char* text, const char* detail) { addSentence(worker->unseen, sizeof worker->unseen, text, detail); }
-void noteRunModule(const char* path) { addSentence(worker->modules, sizeof worker->modules, path, nullptr); }
-
 }  // namespace blackout::rt
 
 using namespace blackout::rt;
 
-BLACKOUT_EXPORT int blackout_recovering() { return recovering() ? 1 : 0; }
+BLACKOUT_EXPORT int blackout_recovering() { return isRestart() ? 1 : 0; }
 
 BLACKOUT_EXPORT void blackout_checksum(const void* p, size_t size) {
-  if (!recovering()) return;
+  if (!isRestart()) return;
   auto a = reinterpret_cast<uintptr_t>(p);
   checksums[checksumCount % kMaxChecksums] = {a, a + size, newGroup() | BLACKOUT_GROUP_CHECKSUM};
   ++checksumCount;
 }
 
 BLACKOUT_EXPORT void blackout_expect(int condition, const char* what) {
-  if (condition != 0 || !recording()) return;
-  if (recovering()) endRun(BLACKOUT_ENDED_EXPECTATION, what == nullptr ? "" : what, BLACKOUT_FRAME());
+  if (condition != 0 || !inRun()) return;
+  if (isRestart()) endRun(BLACKOUT_ENDED_EXPECTATION, what == nullptr ? "" : what, BLACKOUT_FRAME());
   say("an expectation does not hold:", what);
   syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), 6 /* SIGABRT */);
 }

@@ -12,7 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
 
@@ -41,8 +41,8 @@ class ValueList {
         stop(text, nullptr, 2);
       }
       // So large a size must not make the sum wrap around.
-      size_t most = BLACKOUT_MAX_VALUE_BYTES + 1;
-      size_ += sizeof(blackout_value_head) + padded(sizeOf(values[i]) < most ? sizeOf(values[i]) : most);
+      size_t limit = BLACKOUT_MAX_VALUE_BYTES + 1;
+      size_ += sizeof(blackout_value_head) + padded(sizeOf(values[i]) < limit ? sizeOf(values[i]) : limit);
     }
     if (size_ > BLACKOUT_MAX_VALUE_BYTES) {
       snprintf(text, sizeof text, "%s: more than %u KiB of values; pass a part of them, or a digest", function,
@@ -90,7 +90,7 @@ class ValueList {
 };
 
 // Whether anybody wants to know of operations now.
-bool wanted() { return recording() && (!quiet() || keepsHistory); }
+bool wanted() { return recordsEvents() || keepsHistory; }
 
 void keep(uint32_t what, const char* name, size_t nameSize, const ValueList& values, const void* frame) {
   values.observed(frame);
@@ -123,7 +123,7 @@ void appendValues(uint8_t len, const ValueList& values) {
 void begins(const char* name, const ValueList& values, const uint64_t* plain, const void* frame) {
   size_t n = name == nullptr ? 0 : strnlen(name, 256);
   if (keepsHistory) keep(BLACKOUT_HISTORY_BEGIN, name, n, values, frame);
-  if (quiet()) return;
+  if (!recordsEvents()) return;
   Scope scope;
   if (scope.nested) return;
   if (plain == nullptr) appendValues(BLACKOUT_VALUES_ARGUMENTS, values);
@@ -132,7 +132,7 @@ void begins(const char* name, const ValueList& values, const uint64_t* plain, co
 
 void ends(const ValueList& values, const uint64_t* plain, const void* frame) {
   if (keepsHistory) keep(BLACKOUT_HISTORY_END, nullptr, 0, values, frame);
-  if (quiet()) return;
+  if (!recordsEvents()) return;
   Scope scope;
   if (scope.nested) return;
   if (plain == nullptr) appendValues(BLACKOUT_VALUES_RESULTS, values);
@@ -161,19 +161,19 @@ BLACKOUT_EXPORT void blackout_op_end_values(const blackout_value* results, size_
 }
 
 BLACKOUT_EXPORT void blackout_history_begin() {
-  if (recovering()) keepsHistory = true;
+  if (isRestart()) keepsHistory = true;
 }
 
 BLACKOUT_EXPORT int blackout_op_begun(uint64_t n) {
-  return !recovering() || operationReached(n, 1, BLACKOUT_FRAME()) ? 1 : 0;
+  return !isRestart() || operationReached(n, 1, BLACKOUT_FRAME()) ? 1 : 0;
 }
 BLACKOUT_EXPORT int blackout_op_ended(uint64_t n) {
-  return !recovering() || operationReached(n, 2, BLACKOUT_FRAME()) ? 1 : 0;
+  return !isRestart() || operationReached(n, 2, BLACKOUT_FRAME()) ? 1 : 0;
 }
 
 BLACKOUT_EXPORT int blackout_op_result(uint64_t n, blackout_value* values, size_t room) {
   // What it returned is the same after every crash; only whether it had ended is not.
-  if (!recovering() || !operationReached(n, 2, BLACKOUT_FRAME())) return -1;
+  if (!isRestart() || !operationReached(n, 2, BLACKOUT_FRAME())) return -1;
   const auto* bytes = reinterpret_cast<const uint8_t*>(plan);
   uint64_t offset = reinterpret_cast<const uint64_t*>(bytes + plan->results)[n];
   if (offset == 0) return -1;

@@ -6,12 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/recorder.h"
-#include "runtime/recovery.h"
-
 namespace blackout::rt {
 
 Options options;
+void (*toldOfStop)(const char* line) = nullptr;
 
 namespace {
 
@@ -75,14 +73,12 @@ void say(const char* text, const char* detail) {
 }
 
 void stop(const char* text, const char* detail, int code) {
-  if (recovering()) {
-    // Our trouble, not the program's: it must not look like an exit of its own.
+  if (toldOfStop != nullptr) {
     char line[512];
     snprintf(line, sizeof line, "%s%s%s", text, detail ? " " : "", detail ? detail : "");
-    endRun(BLACKOUT_ENDED_BROKEN, line, nullptr);
+    toldOfStop(line);
   }
   say(text, detail);
-  if (header != nullptr) problem(BLACKOUT_PROBLEM_STOPPED);
   syscall(SYS_exit_group, code);
   __builtin_unreachable();
 }

@@ -27,8 +27,11 @@ extern Options options;
 // Reads the environment, once. A wrong word ends the process with one line and exit code 2.
 void readOptions();
 
-// One line on standard error, from any context; then nothing or _exit(code).
+// One line on standard error, async-signal-safe; then nothing or _exit(code).
 void say(const char* text, const char* detail = nullptr);
+// Who is to know that this process ends by stop(): the trace of a recording is told and this returns; a restart ends by
+// its own way, with the line that would be printed, and nothing is. Null: nobody.
+extern void (*toldOfStop)(const char* line);
 [[noreturn]] void stop(const char* text, const char* detail, int code);
 
 }  // namespace blackout::rt

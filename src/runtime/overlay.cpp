@@ -1,5 +1,6 @@
 // See overlay.h. Not covered: glob, scandir, nftw and other walks inside libc show the file system as it is; a folder
-// that the recording renamed is gone for recoveries; statvfs and extended attributes are the real ones.
+// that the recording renamed is gone for recoveries; statvfs is the real one, and
+// so are the extended attributes of folders.
 
 #include "runtime/overlay.h"
 
@@ -20,6 +21,7 @@
 #include "runtime/process_numbers.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/unfollowed.h"
 
 namespace blackout::rt {
 
@@ -279,6 +281,20 @@ Use useOf(const char* mode) {
   return strchr(mode, '+') != nullptr ? Use::Change : Use::Read;
 }
 
+// Those that programs give. The kernel's own (rights, labels) are not theirs to copy.
+static void copyAttributes(int in, int out) {
+  char names[4096], value[4096];
+  long size = syscall(SYS_flistxattr, in, names, sizeof names);
+  if (size < 0 && errno != ERANGE) return;  // there are none here
+  bool all = size >= 0;
+  for (const char* name = names; name < names + size; name += strlen(name) + 1) {
+    if (strncmp(name, "user.", 5) != 0) continue;
+    long n = syscall(SYS_fgetxattr, in, name, value, sizeof value);
+    all &= n >= 0 && syscall(SYS_fsetxattr, out, name, value, n, 0) == 0;
+  }
+  if (!all) unfollowed("it changes a file with extended attributes of which no copy can be kept here");
+}
+
 bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t limit) {
   int in = int(syscall(SYS_openat, fromDir, from, O_RDONLY | O_CLOEXEC));
   if (in < 0) return false;
@@ -300,6 +316,7 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
   }
   int saved = errno;
   if (out >= 0) {
+    copyAttributes(in, out);
     struct timespec times[2] = {st.st_atim, st.st_mtim};
     syscall(SYS_fchmod, out, st.st_mode & 07777);
     syscall(SYS_utimensat, out, nullptr, times, 0);
@@ -310,12 +327,12 @@ bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t l
   return ok;
 }
 
-bool outside(int dirfd, const char* path, Use use, char* out) {
-  if (path == nullptr || *path == '\0' || !recording()) return false;
-  if (recovering() && processPath(path, out)) return true;
+bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
+  if (path == nullptr || *path == '\0' || !inRun()) return false;
+  if (redirectsFiles() && processPath(path, out)) return true;
   bool changes = use >= Use::Change;
-  if (!recovering() && !changes) return false;
-  if (recovering() && !changes && untouched()) return false;
+  if (!redirectsFiles() && !changes) return false;
+  if (redirectsFiles() && !changes && untouched()) return false;
   int saved = errno;
   bool lastLink = use == Use::Look || use == Use::Read || use == Use::Change || use == Use::Replace || use == Use::Make;
   Found f;
@@ -325,7 +342,7 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   }
   errno = saved;
   if (f.kernels) return false;
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     keep(f);
     errno = saved;
     return false;
@@ -357,10 +374,10 @@ bool outside(int dirfd, const char* path, Use use, char* out) {
   return true;
 }
 
-bool removeOutside(int dirfd, const char* path, int flags, int& result) {
+bool removeInOverlay(int dirfd, const char* path, int flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
-    outside(dirfd, path, Use::Remove, ignored);
+  if (!redirectsFiles()) {
+    redirectToOverlay(dirfd, path, Use::Remove, ignored);
     return false;
   }
   Found f;
@@ -383,14 +400,14 @@ bool removeOutside(int dirfd, const char* path, int flags, int& result) {
   return true;
 }
 
-bool renameOutside(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
+bool renameInOverlay(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result) {
   char ignored[PATH_MAX];
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     Found f;
-    if (recording() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
+    if (inRun() && follow(fromDir, from, false, f) && f.kind == Kind::Folder)
       say("a folder was renamed; restarts will not find what was in it:", f.canonical);
-    outside(fromDir, from, Use::Remove, ignored);
-    outside(toDir, to, Use::Remove, ignored);
+    redirectToOverlay(fromDir, from, Use::Remove, ignored);
+    redirectToOverlay(toDir, to, Use::Remove, ignored);
     return false;
   }
   Found a, b;
@@ -427,8 +444,8 @@ bool renameOutside(int fromDir, const char* from, int toDir, const char* to, uns
   return true;
 }
 
-bool resolveOutside(const char* path, char* out, bool& found) {
-  if (!recovering() || path == nullptr || untouched()) return false;
+bool resolveInOverlay(const char* path, char* out, bool& found) {
+  if (!redirectsFiles() || path == nullptr || untouched()) return false;
   Found f;
   if (!follow(AT_FDCWD, path, true, f) || f.kernels) return false;
   found = f.kind != Kind::Nothing;
@@ -437,14 +454,14 @@ bool resolveOutside(const char* path, char* out, bool& found) {
   return true;
 }
 
-void ownDescriptor(int fd) {
-  if (!recovering()) return;
+void makePrivateDescriptor(int fd) {
+  if (!redirectsFiles()) return;
   int saved = errno;
   struct stat st;
   char link[64], path[PATH_MAX], own[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   if (syscall(SYS_fstat, fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && st.st_nlink > 0 &&
-      linkText(link, path) && !below(path, workerFolder) && outside(AT_FDCWD, path, Use::Change, own)) {
+      linkText(link, path) && !below(path, workerFolder) && redirectToOverlay(AT_FDCWD, path, Use::Change, own)) {
     long flags = syscall(SYS_fcntl, fd, F_GETFL);
     long closes = syscall(SYS_fcntl, fd, F_GETFD);
     int made = int(syscall(SYS_openat, AT_FDCWD, own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC));

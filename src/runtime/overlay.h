@@ -26,17 +26,17 @@ Use useOf(const char* fopenMode);
 
 // The program is about to use a path that leads to no pool. A recording keeps what is there. True in a recovery run
 // that has to take another path instead, which is in `out` (PATH_MAX bytes).
-bool outside(int dirfd, const char* path, Use use, char* out);
+bool redirectToOverlay(int dirfd, const char* path, Use use, char* out);
 
 // unlink, rmdir and rename outside the pools. True: it is done, with this result.
-bool removeOutside(int dirfd, const char* path, int flags, int& result);
-bool renameOutside(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result);
+bool removeInOverlay(int dirfd, const char* path, int flags, int& result);
+bool renameInOverlay(int fromDir, const char* from, int toDir, const char* to, unsigned flags, int& result);
 // realpath: true if the layers decide; false in `found` with errno.
-bool resolveOutside(const char* path, char* out, bool& found);
+bool resolveInOverlay(const char* path, char* out, bool& found);
 
 // Before a lock, or a change of attributes, through a descriptor that may be open for reading only: from now on it is
 // one of the run's own file.
-void ownDescriptor(int fd);
+void makePrivateDescriptor(int fd);
 
 // Copies a file with its permissions and times; `limit` bytes at most (EFBIG).
 bool copyFile(int fromDir, const char* from, int toDir, const char* to, size_t limit);

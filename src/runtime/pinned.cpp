@@ -75,7 +75,7 @@ timeval valueOf(uint64_t nanoseconds) {
 
 bool othersLive() {
   return (worker->used & (BLACKOUT_USED_THREADS | BLACKOUT_USED_PROCESSES)) != 0 || options.drive != nullptr ||
-         options.client != 0;
+         isClient();
 }
 
 void sleepFor(uint64_t nanoseconds) {
@@ -132,7 +132,7 @@ void randomBytes(void* to, size_t size) {
 }
 
 int openRandom(const char* path, int flags) {
-  if (!recovering() || path == nullptr || (flags & O_ACCMODE) != O_RDONLY) return -1;
+  if (!isRestart() || path == nullptr || (flags & O_ACCMODE) != O_RDONLY) return -1;
   if (strcmp(path, "/dev/urandom") != 0 && strcmp(path, "/dev/random") != 0) return -1;
   if (passes(BLACKOUT_USED_RANDOM)) return -1;
   // So much at once, because libc reads from it unseen; nobody seeds himself with more.
@@ -289,7 +289,7 @@ BLACKOUT_EXPORT int pselect(int count, fd_set* reads, fd_set* writes, fd_set* er
 }
 BLACKOUT_EXPORT int epoll_wait(int fd, struct epoll_event* events, int count, int timeout) {
   int r = BLACKOUT_REAL(epoll_wait)(fd, events, count, timeout);
-  if (timeout > 0 && recovering() && !passes(BLACKOUT_USED_TIME)) waited(r, uint64_t(timeout) * 1000000);
+  if (timeout > 0 && isRestart() && !passes(BLACKOUT_USED_TIME)) waited(r, uint64_t(timeout) * 1000000);
   return r;
 }
 

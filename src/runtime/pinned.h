@@ -14,11 +14,11 @@
 
 namespace blackout::rt {
 
-inline bool pinned() { return recovering() && options.pin != 0; }
+inline bool pinned() { return isRestart() && options.pin != 0; }
 
 // The run depends on something that may differ from run to run: BLACKOUT_USED_*.
 inline void used(uint32_t bits) {
-  if (recovering()) __atomic_fetch_or(&worker->used, bits, __ATOMIC_RELAXED);
+  if (isRestart()) __atomic_fetch_or(&worker->used, bits, __ATOMIC_RELAXED);
 }
 
 // The next bytes of the stream of random numbers.
@@ -36,7 +36,7 @@ const timespec* realMoment(clockid_t clock, const timespec* moment, timespec& ro
 void passMoment(clockid_t clock, const timespec* moment);
 template <class Call>
 int waitUntil(clockid_t clock, const timespec* moment, Call call) {
-  if (!recovering() || moment == nullptr) return call(moment);
+  if (!isRestart() || moment == nullptr) return call(moment);
   timespec room;
   int r = call(realMoment(clock, moment, room));
   if (r == ETIMEDOUT || (r == -1 && errno == ETIMEDOUT)) passMoment(clock, moment);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/pools.h"
+#include "runtime/processes.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 
@@ -50,18 +51,17 @@ void rememberLine(const char* line, int fd, uint32_t file) {
   h.range.l_len = strcmp(to, "EOF") == 0 ? 0 : off_t(strtoll(to, nullptr, 10)) - h.range.l_start + 1;
 }
 
-void rememberThrough(int fd, int stands, uint32_t file) {
+// What the kernel says of a descriptor.
+char described[65536];
+bool describe(int fd) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-  int in = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-  if (in < 0) return;
-  static char text[65536];
-  size_t size = 0;
-  for (long n; size + 1 < sizeof text && (n = syscall(SYS_read, in, text + size, sizeof text - 1 - size)) > 0;)
-    size += size_t(n);
-  syscall(SYS_close, in);
-  text[size] = '\0';
-  for (char *line = text, *end; line != nullptr && *line != '\0'; line = end) {
+  return readText(path, described, sizeof described);
+}
+
+void rememberThrough(int fd, int stands, uint32_t file) {
+  if (!describe(fd)) return;
+  for (char *line = described, *end; line != nullptr && *line != '\0'; line = end) {
     end = strchr(line, '\n');
     if (end != nullptr) *end++ = '\0';
     rememberLine(line, stands, file);
@@ -99,8 +99,26 @@ void noteLock(int fd) {
   if (isPoolDescriptor(fd)) lockedOnce = true;
 }
 
+void forgetLocks() { lockedOnce = false; }
+
+void keepLocksOverExec() {
+  if (!lockedOnce) return;
+  for (int ours : kept)
+    if (ours != 0) syscall(SYS_fcntl, ours - 1, F_SETFD, 0);
+}
+
+void inheritLocks() {
+  for (int fd = -1; (fd = nextPoolDescriptor(fd + 1)) >= 0;) {
+    // The one that keepLocksOverExec() left open: a program's own of such a number does as well.
+    bool both = (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+    int& ours = kept[fileOfDescriptor(fd)];
+    if (fd >= kFirstOfOurs && both && ours == 0) ours = fd + 1;
+    if (describe(fd) && strstr(described, ": POSIX ") != nullptr) lockedOnce = true;
+  }
+}
+
 bool lockPool(int fd, int command, struct flock* lock, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsImage(fd)) return false;
   bool sets = command != F_GETLK && command != F_OFD_GETLK;
   bool ofDescription = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
   short type = lock->l_type;
@@ -109,10 +127,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
     result = -1;
     return true;
   }
-  if (ofDescription) {
-    if (sets && type == F_WRLCK) ownPools();
-    return false;
-  }
+  if (ofDescription) return false;
   struct flock asked = *lock;
   if (asked.l_whence == SEEK_CUR) {
     asked.l_start += syscall(SYS_lseek, fd, 0, SEEK_CUR);
@@ -137,7 +152,7 @@ bool lockPool(int fd, int command, struct flock* lock, int& result) {
 }
 
 bool lockPoolPart(int fd, int command, off_t size, int& result) {
-  if (!readsPool(fd) || ownsPools()) return false;
+  if (!readsImage(fd)) return false;
   struct flock lock{};
   lock.l_type = command == F_ULOCK ? F_UNLCK : F_WRLCK;
   lock.l_whence = SEEK_CUR;

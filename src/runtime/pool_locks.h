@@ -19,6 +19,12 @@ bool lockPoolPart(int fd, int command, off_t size, int& result);
 
 // The kernel has given a record lock on this descriptor.
 void noteLock(int fd);
+// Record locks belong to the process: a child has none of them, an executed program has all, unless a descriptor of
+// ours closes on the way. In the child; before another program is executed; in that one, when its descriptors are
+// known.
+void forgetLocks();
+void keepLocksOverExec();
+void inheritLocks();
 
 // When a recovery run takes files of its own, its locks go with it: what these descriptors hold, before they change,
 // and afterwards.

@@ -14,63 +14,15 @@
 #include <unistd.h>
 
 #include "runtime/access.h"
+#include "runtime/layers.h"
 #include "runtime/options.h"
-#include "runtime/overlay.h"
+#include "runtime/processes.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool absolute(int dirfd, const char* path, char* joined, char* out) {
-  if (path[0] == '/') {
-    if (strlen(path) >= PATH_MAX) return false;
-    strcpy(joined, path);
-  } else {
-    size_t n;
-    if (dirfd == AT_FDCWD) {
-      long r = syscall(SYS_getcwd, joined, PATH_MAX);
-      if (r <= 0) return false;
-      n = strlen(joined);
-    } else {
-      char link[64];
-      snprintf(link, sizeof link, "/proc/self/fd/%d", dirfd);
-      long r = syscall(SYS_readlinkat, AT_FDCWD, link, joined, PATH_MAX - 1);
-      if (r <= 0) return false;
-      n = size_t(r);
-      // The descriptor of a private folder stands for the user's.
-      size_t s = strlen(options.shadow);
-      joined[n] = '\0';
-      if (n >= s && memcmp(joined, options.shadow, s) == 0 && (joined[s] == '/' || joined[s] == '\0')) {
-        memmove(joined, joined + s, n - s + 1);
-        n -= s;
-      }
-    }
-    if (n + 1 + strlen(path) >= PATH_MAX) return false;
-    joined[n] = '/';
-    strcpy(joined + n + 1, path);
-  }
-  char* to = out;
-  for (const char* p = joined; *p != '\0';) {
-    while (*p == '/') ++p;
-    const char* end = p;
-    while (*end != '\0' && *end != '/') ++end;
-    size_t n = size_t(end - p);
-    if (n == 2 && p[0] == '.' && p[1] == '.') {
-      while (to > out && *--to != '/') {
-      }
-    } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-      *to++ = '/';
-      memcpy(to, p, n);
-      to += n;
-    }
-    p = end;
-  }
-  if (to == out) *to++ = '/';
-  *to = '\0';
-  return true;
-}
 
 namespace {
 
@@ -168,29 +120,25 @@ bool firstName(const char* path, char* out) {
   return *out != '\0';
 }
 
-constexpr int kMaxDescriptors = 65536;
 uint8_t descriptors[kMaxDescriptors / 8];
+int flagsOf[kMaxDescriptors];  // by descriptor, see poolFlags()
 
 }  // namespace
 
-// A link that a restart made itself lies in its own layer, where its target is not. The path that it leads to.
-static bool throughOwnLink(const char* plain, char (&target)[PATH_MAX]) {
-  char layered[PATH_MAX];
-  if (!recovering() || worker->owns == 0 || !outside(AT_FDCWD, plain, Use::LookLink, layered)) return false;
-  char link[PATH_MAX];
-  long n = syscall(SYS_readlinkat, AT_FDCWD, layered, link, sizeof link - 1);
-  if (n <= 0) return false;
-  link[n] = '\0';
-  const char* slash = strrchr(plain, '/');
-  int folder = link[0] == '/' || slash == nullptr ? 0 : int(slash + 1 - plain);
-  int size = snprintf(target, sizeof target, "%.*s%s", folder, plain, link);
-  return size > 0 && size_t(size) < sizeof target;
+// Links and folders that a restart made itself lie in its own layer, where what they lead to is not. The path without
+// them, if it is another one.
+static bool throughOwnLinks(int dirfd, const char* path, const char* plain, Last last, char (&target)[PATH_MAX]) {
+  layers::Found f;
+  if (!isRestart() || worker->owns == 0 || !layers::follow(dirfd, path, last == Last::Follow, f) || f.kernels)
+    return false;
+  strcpy(target, f.canonical);
+  return strcmp(target, plain) != 0;
 }
 
 bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last) {
-  if (!recording() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
+  if (!inRun() || path == nullptr || *path == '\0' || options.shadow == nullptr) return false;
   char joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain)) return false;
+  if (!layers::absolute(dirfd, path, joined, plain)) return false;
   size_t s = strlen(options.shadow);
   auto isPrivate = [&](const char* p) { return strncmp(p, options.shadow, s) == 0 && (p[s] == '/' || p[s] == '\0'); };
   // A private path that the program learnt by itself (its working folder, /proc/self/fd) stands for the user's.
@@ -211,15 +159,8 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
       if (known && firstName(resolved, joined)) found = joined;
     }
   }
-  if (found == nullptr) {
-    static thread_local __attribute__((tls_model("initial-exec"))) int links = 0;
-    constexpr int kMaxLinks = 8;
-    if (last == Last::Keep || links == kMaxLinks || !throughOwnLink(plain, resolved)) return false;
-    ++links;
-    bool leads = redirect(AT_FDCWD, resolved, out, canonical, last);
-    --links;
-    return leads;
-  }
+  if (found == nullptr)
+    return throughOwnLinks(dirfd, path, plain, last, resolved) && redirect(AT_FDCWD, resolved, out, canonical, last);
   if (s + strlen(found) >= PATH_MAX) return false;
   memcpy(out, options.shadow, s);
   strcpy(out + s, found);
@@ -232,7 +173,7 @@ bool redirect(int dirfd, const char* path, char* out, char* canonical, Last last
 
 void nameChanges(int dirfd, const char* path) {
   char copy[PATH_MAX], canonical[PATH_MAX], joined[PATH_MAX], plain[PATH_MAX], resolved[PATH_MAX];
-  if (!absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
+  if (!layers::absolute(dirfd, path, joined, plain) || !resolve(joined, resolved, Last::Keep)) return;
   if (isLink(resolved)) {
     if (redirect(dirfd, path, copy)) unfollowed("it removes or renames a symbolic link to a pool");
   } else if (redirect(dirfd, path, copy, canonical, Last::Keep) && strcmp(canonical, resolved) != 0 &&
@@ -281,7 +222,7 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st) {
     return 0;
   }
   header->next_file = n + 1;
-  if (recovering()) ownFile(n);
+  if (isRestart()) noteMadeFile(n);
   blackout_trace_file& f = header->files[n];
   f = {uint64_t(st.st_dev), uint64_t(st.st_ino), 0, 1, 0, 0, 0};
   appendBlob(BLACKOUT_EV_FileNew, 0, uint64_t{n} << 40, canonicalPath, strlen(canonicalPath));
@@ -301,6 +242,7 @@ void fileRemoved(uint32_t file) {
 }
 
 void notePoolDescriptor(int fd) {
+  if (fd >= kMaxDescriptors) unfollowed("it uses a pool through a descriptor above 65,535");
   if (fd >= 0 && fd < kMaxDescriptors)
     __atomic_fetch_or(&descriptors[fd / 8], uint8_t(1 << (fd % 8)), __ATOMIC_RELAXED);
 }
@@ -309,8 +251,23 @@ void forgetDescriptor(int fd) {
     __atomic_fetch_and(&descriptors[fd / 8], uint8_t(~(1 << (fd % 8))), __ATOMIC_RELAXED);
 }
 bool isPoolDescriptor(int fd) {
-  return recording() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
+  return inRun() && fd >= 0 && fd < kMaxDescriptors && (descriptors[fd / 8] & (1 << (fd % 8))) != 0;
 }
+int nextPoolDescriptor(int fd) {
+  for (; fd < kMaxDescriptors; ++fd) {
+    if (descriptors[fd / 8] == 0)
+      fd |= 7;
+    else if (isPoolDescriptor(fd))
+      return fd;
+  }
+  return -1;
+}
+void notePoolFlags(int fd, int flags) {
+  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
+}
+int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
+bool readsPool(int fd) { return observesCrash() && isPoolDescriptor(fd); }
+bool readsImage(int fd) { return mapsImage() && isPoolDescriptor(fd); }
 void copyDescriptor(int from, int to) {
   if (isPoolDescriptor(from)) {
     notePoolDescriptor(to);
@@ -321,8 +278,9 @@ void copyDescriptor(int from, int to) {
 }
 
 void findInheritedDescriptors() {
-  for (int fd = 0; fd < 1024; ++fd)
+  forEachNumberIn("/proc/self/fd", [](int fd) {
     if (fileOfDescriptor(fd) != 0) notePoolDescriptor(fd);
+  });
 }
 
 void recordWholeFile(uint32_t file, int fd, uint32_t where, bool zeroPagesToo) {

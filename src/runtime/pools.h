@@ -10,9 +10,6 @@
 
 namespace blackout::rt {
 
-// Absolute: `joined` as it is written, `out` without ".", ".." and "//"; no link is followed here. PATH_MAX bytes each.
-bool absolute(int dirfd, const char* path, char* joined, char* out);
-
 // If `path` (relative to `dirfd`) names a pool file, a folder of pool files or something below one,
 // writes the path of the private copy to `out` (PATH_MAX bytes) and, if wanted, the canonical path. Pools are known by
 // what they are, not by how they are called: links are followed, and a hard link of a pool that was there before the
@@ -35,11 +32,22 @@ uint32_t newFile(const char* canonicalPath, const struct stat& st);
 void setFileSize(uint32_t file, uint64_t size);
 void fileRemoved(uint32_t file);
 
-// Descriptors through which a pool may be written, so that write() on others costs nothing.
+// Descriptors through which a pool may be written, so that write() on others costs nothing. One from kMaxDescriptors on
+// is not followed, and that is said.
+constexpr int kMaxDescriptors = 65536;
 void notePoolDescriptor(int fd);
 void forgetDescriptor(int fd);
 void copyDescriptor(int from, int to);
 bool isPoolDescriptor(int fd);
+// The first from `fd` on; -1: none.
+int nextPoolDescriptor(int fd);
+// Whether a restart has this descriptor of a pool.
+bool readsPool(int fd);
+// The same, of the image: really open for reading only.
+bool readsImage(int fd);
+// What the program asked for when it opened that.
+void notePoolFlags(int fd, int flags);
+int poolFlags(int fd);
 // Descriptors inherited over exec.
 void findInheritedDescriptors();
 

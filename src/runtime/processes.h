@@ -33,9 +33,9 @@ void forEachNumber(const char* text, Body body) {
   }
 }
 
-// The threads of a process, by its folder in /proc.
+// The names of a folder that are numbers.
 template <class Body>
-void forEachThread(pid_t process, Body body) {
+void forEachNumberIn(const char* folder, Body body) {
   struct Dirent {
     uint64_t inode;
     int64_t next;
@@ -43,19 +43,25 @@ void forEachThread(pid_t process, Body body) {
     unsigned char type;
     char name[];
   };
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/task", int(process));
-  int fd = int(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  int fd = int(syscall(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd < 0) return;
   alignas(8) char buffer[2048];
   for (long n; (n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
     for (long at = 0; at < n;) {
       auto* d = reinterpret_cast<Dirent*>(buffer + at);
       at += d->size;
-      if (d->name[0] != '.') body(pid_t(strtol(d->name, nullptr, 10)));
+      if (d->name[0] != '.') body(int(strtol(d->name, nullptr, 10)));
     }
   }
   syscall(SYS_close, fd);
+}
+
+// The threads of a process, by its folder in /proc.
+template <class Body>
+void forEachThread(pid_t process, Body body) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", int(process));
+  forEachNumberIn(path, body);
 }
 
 // All processes below one, but one of them and what is below that. False: this kernel does not tell children.

@@ -16,7 +16,6 @@
 
 #include "events/address_map.h"
 #include "runtime/options.h"
-#include "runtime/trap/trap.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -126,8 +125,7 @@ void nameThread() {
 
 }  // namespace
 
-bool attach() {
-  if (options.trace == nullptr) return false;
+void attach(Role as) {
   traceFd = openTrace();
   struct stat st;
   if (traceFd < 0 || syscall(SYS_fstat, traceFd, &st) != 0 || st.st_size < off_t(BLACKOUT_HEADER_SIZE))
@@ -152,7 +150,9 @@ bool attach() {
   beginThread();
   full = false;
   header = h;
-  return true;
+  role = as;
+  // A restart's has been set.
+  if (toldOfStop == nullptr) toldOfStop = [](const char*) { problem(BLACKOUT_PROBLEM_STOPPED); };
 }
 
 void beginThread() {
@@ -362,6 +362,10 @@ void walkStack(Stack& stack, const void* hookFrame) {
 }
 
 void walkCallers(Stack& stack, const void* frame) {
+  if (__builtin_expect(self.trapped != nullptr && frame != nullptr, 0)) {
+    stack = *self.trapped;
+    return;
+  }
   auto at = reinterpret_cast<uintptr_t>(frame);
   stack.count = 0;
   if (options.stack != 0 && at >= self.stackLow && at < self.stackTop) {
@@ -375,6 +379,21 @@ void walkCallers(Stack& stack, const void* frame) {
 
 void walkFrom(Stack& stack, const Frame& from) {
   stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack));
+  setHash(stack);
+}
+
+void dropCallers(Stack& stack, int count) {
+  stack.count -= count;
+  memmove(stack.frames, stack.frames + count, size_t(stack.count) * sizeof *stack.frames);
+  setHash(stack);
+}
+
+void walkFromCall(Stack& stack, const Frame& from) {
+  stack.count = 0;
+  if (options.stack != 0) {
+    stack.frames[0] = from.pc;
+    stack.count = 1 + unwind(from, self.stackLow, self.stackTop, stack.frames + 1, int(options.stack) - 1);
+  }
   setHash(stack);
 }
 

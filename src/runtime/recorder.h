@@ -10,6 +10,7 @@
 
 #include "events/contract.h"
 #include "events/trace_format.h"
+#include "runtime/role.h"
 #include "runtime/trap/eh_frame.h"
 
 namespace blackout::rt {
@@ -35,14 +36,12 @@ struct ThreadState {
 };
 extern constinit thread_local __attribute__((tls_model("initial-exec"))) ThreadState self;
 
-extern blackout_trace_header* header;  // null: not recording
+extern blackout_trace_header* header;  // null: not in a run
 extern uint32_t processNumber;
 
-inline bool recording() { return header != nullptr; }
-
-// Opens the trace that the options name and begins to record. False: there is none.
-bool attach();
-// The table of files alone, in memory of our own: nothing is appended. For recovery runs that are not traced.
+// Opens the trace that the options name and begins to record, in this role.
+void attach(Role as);
+// The table of files alone, in memory of our own: nothing is appended. For restarts that are not traced.
 void attachTable(const char* path);
 // This is the process's first thread, and this its stack.
 void beginThread();
@@ -113,6 +112,10 @@ void walkStack(Stack& stack, const void* hookFrame);
 void walkCallers(Stack& stack, const void* frame);
 // And for the instruction that a trap interrupted.
 void walkFrom(Stack& stack, const Frame& from);
+// The same where the instruction stands for a call: it is the first.
+void walkFromCall(Stack& stack, const Frame& from);
+// Leaves the first ones out.
+void dropCallers(Stack& stack, int count);
 // The number of (site, stack), written to the trace when it is new.
 uint32_t whereOf(blackout_site* site, const Stack& stack);
 

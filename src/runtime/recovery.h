@@ -8,21 +8,19 @@
 
 #include "events/contract.h"
 #include "events/recovery_contract.h"
+#include "runtime/role.h"
 
 namespace blackout::rt {
 
 struct Region;
 
-// Null: not in a recovery run.
+// The control block of this run's worker; null outside the role.
 extern blackout_worker* worker;
 extern const blackout_plan* plan;
-// The folder of this run's worker; null outside the role.
+// The folder of this run's worker.
 extern const char* workerFolder;
-inline bool recovering() { return worker != nullptr; }
-// Whether this run's own events are recorded, for a crash in it or for its places.
-extern bool traced;
-// A recovery run of which only the observations are wanted: most of them.
-inline bool quiet() { return worker != nullptr && !traced; }
+// By number: files that the run made itself, so that nothing in them is the crash's.
+extern const bool* madeFiles;
 
 // The fork server. Returns only in a recovery run, with everything in place.
 void becomeZygote();
@@ -30,7 +28,7 @@ void becomeZygote();
 void joinRun();
 
 // --- what the run observes of the crash (observe.cpp) ---
-// It reads [p, p + size), of which some may be PM. Cheap where nothing is watched. True: something was not seen before.
+// It reads [p, p + size), of which some may be PM. Cheap where nothing is tracked. True: something was not seen before.
 bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
 // It reads or writes bytes of a pool through its descriptor.
 void observeFile(uint32_t file, uint64_t offset, uint64_t size);
@@ -44,14 +42,14 @@ void observeAllPaths();
 bool operationReached(uint64_t n, unsigned question, const void* frame);
 // A number for reads that belong together: one mem* call.
 uint32_t newGroup();
-// Whether all that is watched in these addresses of a region has been read or written.
+// Whether all that is tracked in these addresses of a region has been read or written.
 bool allSeen(const Region& region, uintptr_t begin, uintptr_t end);
 // The run made this file itself: nothing in it is the crash's, whatever its number was in other runs.
-void ownFile(uint32_t file);
-// Per line of the file: 0, or the number of the watched line + 1. Null if nothing of it is watched.
-const uint32_t* watchedSlots(uint32_t file, uint64_t& lines);
-// Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is watched.
-const uint8_t* watchedMarks(uint32_t file);
+void noteMadeFile(uint32_t file);
+// Per line of the file: 0, or the number of the tracked line + 1. Null if nothing of it is tracked.
+const uint32_t* trackedSlots(uint32_t file, uint64_t& lines);
+// Per BLACKOUT_PLAN_STRETCH lines of a file that has slots: whether any is tracked.
+const uint8_t* trackedMarks(uint32_t file);
 void mapPlan(const char* path);
 void mapSeen();
 // Before another process of the run is made: from here on they observe as one.
@@ -59,17 +57,12 @@ void shareObserved();
 // In that process.
 void joinObserved();
 
-// --- files of its own (own_pools.cpp) ---
+// --- its pools (private_pools.cpp) ---
 // Before anything that the private mappings can't hold (a write through a descriptor, a change of size or
 // name, a second mapping of the same bytes, another process): from here on the run has files of its own and works on
-// them as a recording does. Once per run. Not inside a Scope that another thread could wait for: it takes one itself.
-void ownPools();
-bool ownsPools();
-// A process of the run took them before it executed this program.
-void joinOwnPools();
-// What the program asked for when it opened a pool that is really open for reading only.
-void notePoolFlags(int fd, int flags);
-int poolFlags(int fd);
+// them as a recording does. Does something once per restart, and nothing elsewhere. Not inside a Scope that another
+// thread could wait for: it takes one itself.
+void makePrivatePools();
 // Inside a Scope. A run without files of its own unmaps these addresses; what it stored there would go with its private
 // mapping. So it is put aside, out of the program's reach, until the run asks for the file again, which most never do.
 // The rest of the addresses is unmapped. False: there is nothing to keep.
@@ -77,8 +70,6 @@ bool putAside(uintptr_t begin, uintptr_t end);
 // Whether something is put aside: of the file, or at these addresses.
 bool isAside(uint32_t file);
 bool isAside(uintptr_t begin, uintptr_t end);
-// Whether a recovery run has this descriptor of a pool.
-bool readsPool(int fd);
 // Where the recording mapped these bytes; 0: it didn't.
 uintptr_t recordedAddress(uint32_t file, uint64_t offset, size_t size);
 

@@ -1,12 +1,13 @@
 #include "runtime/regions.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "events/trace_format.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -38,14 +39,14 @@ void setWindow(blackout_module* m) {
   m->stores.size = 0;
   m->stores.base = w.base;
   m->stores.size = w.size;
-  if (options.loads != 0 || recovering()) m->loads = w;
+  if (options.loads != 0 || observesCrash()) m->loads = w;
   m->recording = 1;
 }
 
 void insertAt(int at, const Region& r) {
   memmove(&regions[at + 1], &regions[at], size_t(regionCount - at) * sizeof(Region));
   regions[at] = r;
-  if (recovering()) regions[at].watched = watchedSlots(r.file, regions[at].watchedLines);
+  if (observesCrash()) regions[at].tracked = trackedSlots(r.file, regions[at].trackedLines);
   ++regionCount;
 }
 
@@ -87,13 +88,33 @@ const Region* findRegion(const void* p) {
 
 bool mayBePm(const void* p, size_t size) {
   auto a = reinterpret_cast<uintptr_t>(p);
-  return recording() && a < windowEnd && a + size > windowBegin;
+  return inRun() && a < windowEnd && a + size > windowBegin;
 }
 
 bool overlapsRegion(uintptr_t begin, uintptr_t end) {
   bool found = false;
   forEachRegion(begin, end, [&](const Region&, uintptr_t, uintptr_t) { found = true; });
   return found;
+}
+
+void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
+  uintptr_t begin = from + uintptr_t(gone.alias);
+  uintptr_t end = to + uintptr_t(gone.alias);
+  // Pages that another mapping shows are its own now.
+  bool used = false;
+  for (int i = 0; i < regionCount; ++i) {
+    Region& r = regions[i];
+    if (r.alias == 0 || r.pages == nullptr) continue;
+    for (uintptr_t at = roundDown(r.begin); at < r.end; at += kPage) {
+      size_t page = pageOf(r, at < r.begin ? r.begin : at);
+      uintptr_t alias = at + uintptr_t(r.alias);
+      if ((stateOf(r, page) & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
+      setState(r, page, uint16_t(options.pagebudget - 1) | kPageWritten);
+      used = true;
+    }
+  }
+  // So are pages that a neighbour shares.
+  if (!used && roundUp(begin) < roundDown(end)) syscall(SYS_munmap, roundUp(begin), roundDown(end) - roundUp(begin));
 }
 
 void removeRegions(uintptr_t begin, uintptr_t end) {
@@ -153,7 +174,7 @@ void noteReservation(uintptr_t begin, uintptr_t end) {
 }
 
 uintptr_t placeForMapping(size_t size) {
-  if (header->next_address == 0) header->next_address = recovering() ? plan->free_address : kPmBase + kPoolAlignment;
+  if (header->next_address == 0) header->next_address = observesCrash() ? plan->free_address : kPmBase + kPoolAlignment;
   uintptr_t align = size >= (uintptr_t{1} << 30) ? uintptr_t{1} << 30 : kPoolAlignment;
   uintptr_t at = (header->next_address + align - 1) & ~(align - 1);
   // A gap, so that no object of one pool ends where another begins.

@@ -16,9 +16,9 @@ struct Region {
   uintptr_t end;
   uint32_t file;
   uint64_t offset;  // of `begin` in the file
-  // Recovery runs: which of the file's lines are watched; null: none.
-  const uint32_t* watched = nullptr;
-  uint64_t watchedLines = 0;
+  // Recovery runs: which of the file's lines are tracked; null: none.
+  const uint32_t* tracked = nullptr;
+  uint64_t trackedLines = 0;
   // Trapped programs: the same memory, without protection, lies this far away; 0: it is not protected.
   intptr_t alias = 0;
   int protection = 3;  // PROT_READ | PROT_WRITE: what the program asked for
@@ -26,10 +26,23 @@ struct Region {
   // has files of its own.
   bool copied = false;
   bool readOnly = false;  // by a descriptor that is open for reading only
-  // Recovery runs: the state of each page (trap/pages.h). Null: all pages are protected.
+  // Recovery runs: the state of each page, see below. Null: all pages are protected.
   uint16_t* pages = nullptr;
   uint16_t untouched = 0;  // what a state is of that was never set: states are kept as differences from it
 };
+
+constexpr uintptr_t kPage = 4096;
+inline uintptr_t roundUp(uintptr_t a) { return (a + kPage - 1) & ~(kPage - 1); }
+inline uintptr_t roundDown(uintptr_t a) { return a & ~(kPage - 1); }
+inline size_t pageOf(const Region& r, uintptr_t p) { return p / kPage - r.begin / kPage; }
+
+// In Region::pages, beside the number of accesses by plain code so far.
+constexpr uint16_t kPageWritten = 0x8000;  // its content is the second mapping's alone
+constexpr uint16_t kPageOpen = 0x7fff;     // ordinary memory
+constexpr uint16_t kPageHeld = 0x7ffe;     // protected for good
+
+inline uint16_t stateOf(const Region& r, size_t page) { return r.pages[page] ^ r.untouched; }
+inline void setState(const Region& r, size_t page, uint16_t state) { r.pages[page] = state ^ r.untouched; }
 
 constexpr int kMaxRegions = 4096;
 
@@ -41,6 +54,8 @@ bool mayBePm(const void* p, size_t size);
 // Inside a Scope. Adding cuts away what it overlaps; both append the map events.
 bool addRegion(Region region);
 void removeRegions(uintptr_t begin, uintptr_t end);
+// The pages of these addresses of a region go, and its second mapping of them.
+void dropAlias(const Region& region, uintptr_t begin, uintptr_t end);
 // What the program may do with these pages of PM, in its own words: mprotect.
 void setProtection(uintptr_t begin, uintptr_t end, int protection);
 bool overlapsRegion(uintptr_t begin, uintptr_t end);

@@ -23,7 +23,6 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 

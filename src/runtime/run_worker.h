@@ -1,12 +1,15 @@
-// What the fork server (zygote.cpp), the worker that waits for a run (run_wait.cpp) and the end of a run (run_end.cpp)
-// ask of each other.
+// What the fork server (zygote.cpp), the worker that waits for a run (run_wait.cpp) and the run itself (run_end.cpp,
+// run_place.cpp) ask of each other.
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 namespace blackout::rt {
 
-// --- zygote.cpp ---
+// --- run_environment.cpp ---
+// What the run's children are started with: they join the run instead of becoming zygotes.
+void setRunEnvironment();
 // What a client is started with: to it no path is a pool.
 void setClientEnvironment();
 
@@ -20,8 +23,14 @@ bool waitForRun(pid_t run, int socket);
 // What is left in the pipes.
 void keepRest();
 
-// --- run_end.cpp ---
+// --- run_place.cpp ---
 // From here on a fatal signal leaves its place.
 void watchSignals();
+
+// --- run_end.cpp ---
+// Whether the frames of an end of this kind are to be kept: they tell more than what is there, which goes then.
+bool tellsMore(uint32_t kind, int code);
+// Appends the chain of frames at `at` to those of the run; false if it has none.
+bool keepChain(uintptr_t at, uintptr_t low);
 
 }  // namespace blackout::rt

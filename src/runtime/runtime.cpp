@@ -7,13 +7,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/calls_by_number.h"
 #include "runtime/heap.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/pool_locks.h"
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/loaded.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/trap/trap.h"
 
 namespace blackout::rt {
@@ -34,6 +37,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
   environ = environment;
   readOptions();
   if (options.zygote != nullptr || options.worker != nullptr) moveHeap();
+  makeByNumber = callByNumber;
   prepareTraps();
 }
 
@@ -41,20 +45,25 @@ __attribute__((constructor(101))) static void begin() {
   readOptions();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
-  if (quiet()) {
+  if (options.trace == nullptr) {
+    if (!inRun()) return;
     beginTraps();
     if (options.worker != nullptr) {
       findInheritedDescriptors();
+      inheritLocks();
       noteRunModules();
     }
     if (options.heap != 0 && isPlainProgram()) beginHeap();
     return;
   }
-  if (!attach()) return;
+  attach(worker == nullptr ? Role::Recording : Role::TracedRestart);
   beginTraps();
   {
     Scope scope;
-    if (processNumber > 1) findInheritedDescriptors();
+    if (processNumber > 1) {
+      findInheritedDescriptors();
+      inheritLocks();
+    }
   }
   if (options.heap != 0 && isPlainProgram()) beginHeap();
   noteModules();

@@ -26,14 +26,14 @@ constexpr int kPost = 2;
 uint32_t region = 0;  // BLACKOUT_QUERY_INSIDE or _OUTSIDE once a region of interest has begun
 
 void mark(uint8_t kind) {
-  if (quiet()) return;
+  if (!recordsEvents()) return;
   Scope scope;
   if (!scope.nested) append(kind, 0, 0, 0, 0);
 }
 
 // Whether the call is one at all; ends the program if its stage is none.
 bool called(int condition, int stage, const char* name) {
-  if (condition == 0 || !recording()) return false;
+  if (condition == 0 || !inRun()) return false;
   if (stage >= kPre && stage <= (kPre | kPost)) return true;
   char text[160];
   snprintf(text, sizeof text,
@@ -42,7 +42,7 @@ bool called(int condition, int stage, const char* name) {
 }
 
 bool before(int stage) { return (stage & kPre) != 0; }
-bool after(int stage) { return (stage & kPost) != 0 && recovering(); }
+bool after(int stage) { return (stage & kPost) != 0 && isRestart(); }
 
 [[noreturn]] void notPm(const char* name) {
   char text[160];
@@ -96,13 +96,13 @@ BLACKOUT_EXPORT void blackout_complete(int condition, int stage) {
 }
 
 BLACKOUT_EXPORT void blackout_skip_failures_begin(int condition) {
-  if (condition != 0 && recording()) mark(BLACKOUT_EV_SkipPointsBegin);
+  if (condition != 0) mark(BLACKOUT_EV_SkipPointsBegin);
 }
 BLACKOUT_EXPORT void blackout_skip_failures_end(int condition) {
-  if (condition != 0 && recording()) mark(BLACKOUT_EV_SkipPointsEnd);
+  if (condition != 0) mark(BLACKOUT_EV_SkipPointsEnd);
 }
 BLACKOUT_EXPORT void blackout_failure_point(int condition) {
-  if (condition != 0 && recording()) mark(BLACKOUT_EV_ExtraPoint);
+  if (condition != 0) mark(BLACKOUT_EV_ExtraPoint);
 }
 
 BLACKOUT_EXPORT void blackout_skip_detection_begin(int condition, int stage) {
@@ -123,7 +123,7 @@ BLACKOUT_EXPORT void blackout_skip_detection_end(int condition, int stage) {
 }
 
 BLACKOUT_EXPORT void blackout_commit_var(const void* variable, size_t size) {
-  if (!recording() || recovering() || size == 0) return;
+  if (!isRecording() || size == 0) return;
   Stack stack;
   walkCallers(stack, BLACKOUT_FRAME());
   Scope scope;
@@ -134,7 +134,7 @@ BLACKOUT_EXPORT void blackout_commit_var(const void* variable, size_t size) {
 }
 
 BLACKOUT_EXPORT void blackout_commit_range(const void* variable, const void* p, size_t size) {
-  if (!recording() || recovering() || size == 0) return;
+  if (!isRecording() || size == 0) return;
   Stack stack;
   walkCallers(stack, BLACKOUT_FRAME());
   Scope scope;

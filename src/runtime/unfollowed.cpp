@@ -22,8 +22,8 @@ Kept kept[kMaxKept];
 uint32_t keptCount = 0;
 
 bool say(const char* what, bool flushes) {
-  if (!recording()) return false;
-  if (recovering()) {
+  if (!inRun()) return false;
+  if (isRestart()) {
     unseen("A restart does what is not followed:", what);
     return true;
   }
@@ -63,7 +63,7 @@ void unfollowed(const char* what, bool flushes) {
 
 // The place of a site, as its record in the program file has it.
 extern "C" __attribute__((visibility("default"))) void __blackout_unfollowed(blackout_site* site) {
-  if (!blackout::rt::recording()) return;
+  if (!blackout::rt::inRun()) return;
   auto text = [](const int32_t& field) { return field == 0 ? "?" : reinterpret_cast<const char*>(&field) + field; };
   const auto* place =
       reinterpret_cast<const blackout_place*>(reinterpret_cast<const char*>(&site->places) + site->places);

@@ -23,20 +23,15 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
-
-const char* workerFolder = nullptr;
-bool traced = false;
-bool firstOfRun = true;
 
 namespace {
 
 char folderText[4096];
 char tracePath[4200];
 char shadowPath[4200];
-char optionsText[20000];
 
 long readByte(int fd, unsigned char& b) {
   long n;
@@ -57,61 +52,10 @@ void mapControl() {
   if (fd >= 0) syscall(SYS_close, fd);
   if (p == MAP_FAILED) stop("the control block of a recovery can't be mapped:", path, 3);
   worker = static_cast<blackout_worker*>(p);
+  // Our trouble, not the program's: it must not look like an exit of its own.
+  toldOfStop = [](const char* line) { endRun(BLACKOUT_ENDED_BROKEN, line, nullptr); };
   if (worker->magic != BLACKOUT_WORKER_MAGIC || worker->version != BLACKOUT_RECOVERY_VERSION)
     stop("the control block of a recovery is of another version of Blackout:", path, 3);
-}
-
-// Which words of BLACKOUT_OPTIONS are of use to a program that joins the run.
-bool forChildren(const char* word) {
-  const char* const ours[] = {"zygote=", "shadow=", "trace=", "drive="};
-  for (const char* zygotes : ours)
-    if (strncmp(word, zygotes, strlen(zygotes)) == 0) return false;
-  return true;
-}
-// To a client no path is a pool, and no heap is persistent.
-bool forClients(const char* word) { return strncmp(word, "pin=", 4) == 0 || strncmp(word, "before=", 7) == 0; }
-
-// Not by getenv() and setenv(): a shell has functions of these names, which know its own variables.
-constexpr char kOptions[] = "BLACKOUT_OPTIONS=";
-char** findOptions() {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    if (strncmp(*entry, kOptions, sizeof kOptions - 1) == 0) return entry;
-  stop("BLACKOUT_OPTIONS is gone from the environment", nullptr, 3);
-}
-
-// What the run's children are started with: they join the run instead of becoming zygotes.
-void setEnvironment(bool (*wanted)(const char* word), const char* more) {
-  char** entry = findOptions();
-  // The words that this process was started with, the first time: a second call takes the rest from them again.
-  static const char* const words = *entry + sizeof kOptions - 1;
-  memcpy(optionsText, kOptions, sizeof kOptions);
-  size_t n = sizeof kOptions - 1;
-  auto put = [&](const char* text, size_t size) {
-    if (n + size + 1 >= sizeof optionsText) return;
-    memcpy(optionsText + n, text, size);
-    n += size;
-    optionsText[n] = '\0';
-  };
-  for (const char* w = words; w != nullptr && *w != '\0';) {
-    const char* end = strchrnul(w, ':');
-    if (wanted(w) && end > w) {
-      put(w, size_t(end - w));
-      put(":", 1);
-    }
-    w = *end == '\0' ? end : end + 1;
-  }
-  put(more, strlen(more));
-  put("worker=", 7);
-  for (const char* c = workerFolder; *c != '\0'; ++c) {
-    if (*c == ':' || *c == '%') {
-      char code[4];
-      snprintf(code, sizeof code, "%%%02X", static_cast<unsigned char>(*c));
-      put(code, 3);
-    } else {
-      put(c, 1);
-    }
-  }
-  *entry = optionsText;
 }
 
 void moveTo(int fd, int number) {
@@ -161,8 +105,7 @@ void beginRun(int socket) {
     moveTo(in, 0);
   }
   boundFiles();
-  traced = worker->traced != 0;
-  options.trace = traced ? tracePath : nullptr;
+  options.trace = worker->traced != 0 ? tracePath : nullptr;
   self.tid = uint32_t(syscall(SYS_gettid));
 }
 
@@ -184,9 +127,10 @@ void beWorker(int socket) {
   char table[4200];
   snprintf(table, sizeof table, "%s/table", workerFolder);
   attachTable(table);
+  role = Role::Restart;
   beginThread();
   watchSignals();
-  setEnvironment(forChildren, "");
+  setRunEnvironment();
   lookUpCommon();
   makeOutputs();
   char own[4200];
@@ -218,8 +162,6 @@ void beWorker(int socket) {
 }
 
 }  // namespace
-
-void setClientEnvironment() { setEnvironment(forClients, "client=1:"); }
 
 void becomeZygote() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -264,7 +206,7 @@ void joinRun() {
   struct stat st;
   bool isClient = options.client != 0;
   bool owns = !isClient && syscall(SYS_newfstatat, AT_FDCWD, table, &st, 0) == 0;
-  if (owns || isClient) joinOwnPools();
+  if (owns || isClient) privatePools = true;
   if (isClient) {
     worker->owns = 1;  // there are files of the run's own, or may be soon
     worker->step_limit = UINT64_MAX;
@@ -273,9 +215,11 @@ void joinRun() {
   if (!owns) snprintf(table, sizeof table, "%s/table", workerFolder);
   snprintf(shadowPath, sizeof shadowPath, owns ? "%s/run/pools" : "%s/pools", workerFolder);
   options.shadow = shadowPath;
-  traced = worker->traced != 0 && owns;
-  options.trace = traced ? tracePath : nullptr;
-  if (!traced) attachTable(table);
+  options.trace = worker->traced != 0 && owns ? tracePath : nullptr;
+  if (options.trace == nullptr) {
+    attachTable(table);
+    role = isClient ? Role::Client : Role::Restart;
+  }
   beginThread();
   watchSignals();
 }

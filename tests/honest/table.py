@@ -52,7 +52,7 @@ WRITERS = {
     FEW: """direct2 long_double bit_field mempcpy:30 memccpy:30 bcopy:30 swab:30 wmemcpy:10 stpcpy:30 strcat:30 strncat:30 strtok_r frexp modf fgetc strftime gmtime_r
             strerror_r inet_pton mbstowcs realpath random_r setjmp getcontext clock_gettime_cpu gettimeofday fstat gethostname getrlimit readlink getrandom
             pipe sigaction recvmsg getsockopt process_vm_writev file_writev file_fprintf file_dprintf file_sendfile file_splice
-            file_copy_range map_assembly mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
+            file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
             blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop x87 stmxcsr movbe xadd xchg_without_lock
@@ -77,7 +77,8 @@ READERS = {
             copy_file_range map_populate map_nofollow map_dev_fd mremap mprotect relative alternate_stack fork_twice cmp_by_dd lodsb repne_scasb xlat push_pop
             bit_test_far compare_memory call_through_table blocked_signals blocked_signals_raw thread_blocked_signals handler_full_mask own_segv_handler
             segv_ignored close_all close_range no_descriptors other_user chdir madvise child_writes file_to_mapping mapping_to_file two_mappings map_part
-            unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat env_without_preload""",
+            unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat env_without_preload map_assembly pread_assembly grow_assembly
+            rename_assembly unlink_assembly fork_assembly""",
     ("linked",): "crc32",
 }
 # What a restart prints is its answer. No operation is marked, so a wrong one is only suspected (decision 0008).

@@ -62,6 +62,15 @@ TEST(AnswerJudge, ATestMadeOnPurposeIsNotAtFault) {
   EXPECT_EQ(r.siteAtFault(r.suspected, 0, "10"), kReadB);
 }
 
+// Nobody has analysed the code: that B is not even read without A tells that A is a test.
+TEST(AnswerJudge, AReadThatDecidesOverOthersIsNotAtFaultIfOneOfThemIs) {
+  Together p;
+  JudgedRestarts r(p, [](FakeMemory& m) {
+    return m.load(kA, 8, kReadA) == 0 ? printed("none") : printed("1" + std::to_string(m.load(kB, 8, kReadB)));
+  });
+  EXPECT_EQ(r.siteAtFault(r.suspected, 0, "10"), kReadB);
+}
+
 TEST(AnswerJudge, AWrongAnswerOfAnOperationIsShownWhereTestsAreKnown) {
   for (bool known : {true, false}) {
     Together p(true);

@@ -46,6 +46,36 @@ void storeBoth(JudgedProgram& p, std::uint64_t value) {
   p.clwb(1, kA), p.clwb(1, kB), p.sfence(1);
 }
 
+// Any mixture of what two threads did may be right: that is said, where nothing else could be judged.
+TEST(CrossFailure, AnswersAmidSeveralThreadsAreNotJudged) {
+  auto stored = [](JudgedProgram& p, ThreadNo second) {
+    p.storeAt(p.place(1), kA, 1, 8, 1);
+    p.storeAt(p.place(2), kB, 1, 8, second);
+  };
+  auto saysSo = [](const std::vector<std::string>& sentences) {
+    return std::any_of(sentences.begin(), sentences.end(), [](const std::string& s) {
+      return s.find("several threads were at work there") != std::string::npos;
+    });
+  };
+  JudgedProgram threads, one, silent, later;
+  stored(threads, 2), stored(one, 1), stored(silent, 2), stored(later, 2);
+  CrashCheck c = check(threads, both);
+  EXPECT_TRUE(c.findings.empty());
+  EXPECT_TRUE(saysSo(c.incomplete));
+  EXPECT_FALSE(saysSo(check(one, both).incomplete));
+  EXPECT_TRUE(check(silent, [](FakeMemory& m) {
+                both(m);
+                return exited();
+              }).incomplete.empty());
+  // A part was judged.
+  for (std::uint64_t offset : {kA, kB}) later.clwb(1, offset), later.clwb(2, offset);
+  later.sfence(1), later.sfence(2);
+  storeBoth(later, 2);
+  c = check(later, both);
+  EXPECT_FALSE(saysSo(c.incomplete));
+  EXPECT_TRUE(saysSo(c.notes));
+}
+
 TEST(CrossFailure, HalfOfAStretchIsSuspected) {
   JudgedProgram p;
   storeBoth(p, 1);

@@ -33,6 +33,7 @@ TEST(RecoveryDetectors, EveryKindIsFoundByOne) {
         EXPECT_EQ(here, 0);
         break;
       case FoundBy::FailingRestarts:
+      case FoundBy::FollowedPointers:
       case FoundBy::RacingRestarts:
       case FoundBy::ReadsOfRestarts:
         EXPECT_EQ(here, 1);

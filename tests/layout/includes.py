@@ -5,10 +5,13 @@
     tests/layout/includes.py --self-test
 
 An include in src/<module> goes to a module that src/<module>/README.md names in its line "May use: ...", and that stands
-earlier in the list of CONTRIBUTING.md ("Order: ..."); a README names no module that isn't used. No two types of one
+earlier in the list of CONTRIBUTING.md ("Order: ..."); a README names no module that isn't used. Where a README has
+"## Layers, lowest first", it names each file of the module in the table of one "### layer"; no include goes to a layer
+further down that list, and no files of the module include each other in a circle. No two types of one
 qualified name are defined in different files of the tool: linked into one program that would be undefined behaviour.
 """
 
+import fnmatch
 import os
 import re
 import sys
@@ -85,6 +88,77 @@ def layer_breaches(root):
                 yield f"src/{module}/README.md: may use {other}, but nothing of it is included"
 
 
+def units_of(root, module):
+    """{name: what it includes} of a module's units: a source and its header are one, named without their ending."""
+    base = os.path.join(root, "src", module)
+    units = {}
+    for path in files_of(root, module):
+        included = units.setdefault(os.path.splitext(os.path.relpath(path, base))[0], set())
+        for other, name in included_modules(root, path, [module]):
+            beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+            source = beside if os.path.exists(beside) else os.path.join(root, "src", name)
+            included.add(os.path.splitext(os.path.relpath(source, base))[0])
+    return {name: {other for other in included if other in units and other != name} for name, included in units.items()}
+
+
+def circle(units, has_source):
+    """A list of units that include each other in a circle; None without one. A header without a source is a part of
+    whoever includes it: it may include the header of that."""
+    def uses(name, seen=()):
+        for other in sorted(units[name]):
+            if other in has_source:
+                yield other
+            elif other not in seen:
+                yield from uses(other, (*seen, other))
+
+    done = set()
+
+    def walk(name, way):
+        if name in way:
+            return [*way[way.index(name):], name]
+        if name in done:
+            return None
+        for other in uses(name):
+            found = None if other == name else walk(other, [*way, name])
+            if found:
+                return found
+        done.add(name)
+        return None
+
+    return next((found for found in (walk(name, []) for name in sorted(has_source)) if found), None)
+
+
+def inner_breaches(root):
+    """Of modules whose README has layers."""
+    for module in sorted(os.listdir(os.path.join(root, "src"))):
+        readme = os.path.join(root, "src", module, "README.md")
+        parts = read(readme).split("\n## Layers, lowest first\n") if os.path.exists(readme) else []
+        if len(parts) != 2:
+            continue
+        units = units_of(root, module)
+        layers = {}
+        for number, section in enumerate(re.split(r"^### ", parts[1], flags=re.MULTILINE)[1:]):
+            for pattern in re.findall(r"`([\w/*.]+)`", " ".join(re.findall(r"^\|([^|]*)\|", section, re.MULTILINE))):
+                matched = fnmatch.filter(units, os.path.splitext(pattern)[0] if "." in pattern else pattern)
+                if not matched:
+                    yield f"src/{module}/README.md: {pattern} is no file"
+                for name in matched:
+                    if layers.setdefault(name, number) != number:
+                        yield f"src/{module}/README.md: {name} is in two layers"
+        for name, included in sorted(units.items()):
+            if name not in layers:
+                yield f"src/{module}/README.md: no layer has {name}"
+                continue
+            for other in sorted(included):
+                if layers.get(other, 0) > layers[name]:
+                    yield f"src/{module}/{name}: includes {other}, which is in a higher layer (src/{module}/README.md)"
+        sources = {os.path.splitext(os.path.relpath(path, os.path.join(root, "src", module)))[0]
+                   for path in files_of(root, module) if path.endswith((".c", ".cpp", ".S"))}
+        found = circle(units, sources)
+        if found:
+            yield f"src/{module}: files include each other in a circle: {' -> '.join(found)}"
+
+
 def bare(text):
     """The code alone: no comments, no strings, no preprocessor lines."""
     text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.DOTALL)
@@ -126,7 +200,7 @@ def duplicate_types(root):
 
 
 def breaches(root):
-    return [*layer_breaches(root), *duplicate_types(root)]
+    return [*layer_breaches(root), *inner_breaches(root), *duplicate_types(root)]
 
 
 def self_test():
@@ -138,7 +212,12 @@ def self_test():
         "src/middle/middle.cpp": '#include "low/low.h"\n#include <vector>\nnamespace n { namespace { struct Low {}; }\n'
                                  'void f() { struct Low {}; }\n// struct Low {\nstruct Outer { struct Low {}; }; struct Low; }\n'
                                  'struct n::Low::Part { int b; };\n',
-        "src/high/README.md": "May use: low, middle.\n",
+        "src/high/README.md": "May use: low, middle.\n\n## Layers, lowest first\n\n### ground\n| file | subject |\n| `part.*`, `inner.h` | a part |\n"
+                              "### roof\n| `hig*` | `nothing` |\n| `o*` | others |\n",
+        "src/high/other_parts.h": "",
+        "src/high/part.h": "",
+        "src/high/part.cpp": '#include "high/part.h"\n#include "inner.h"\n',
+        "src/high/inner.h": '#include "part.h"\n',
         "src/high/high.cpp": '#include "low/low.h"\n#include "../middle/middle.cpp"\n',
     }
     bad = [
@@ -149,6 +228,14 @@ def self_test():
         ("a README without the line", {"src/middle/README.md": "It may use low.\n"}, "no line"),
         ("a module without a place", {"CONTRIBUTING.md": "Order: `low`, `middle`.\n"}, "doesn't name high"),
         ("no order", {"CONTRIBUTING.md": "low, middle, high\n"}, "no line"),
+        ("an include to a higher layer", {"src/high/part.h": '#include "high.cpp"\n'}, "high/part: includes high, which is in a higher"),
+        ("a circle", {"src/high/one.cpp": '#include "other.h"\n', "src/high/one.h": "", "src/high/other.cpp": '#include "one.h"\n',
+                      "src/high/other.h": ""}, "in a circle: one -> other -> one"),
+        ("a circle through a header", {"src/high/one.cpp": '#include "offer.h"\n', "src/high/one.h": "", "src/high/offer.h": '#include "other.h"\n',
+                                       "src/high/other.cpp": '#include "one.h"\n', "src/high/other.h": ""}, "in a circle: one -> other -> one"),
+        ("a file without a layer", {"src/high/third.h": ""}, "no layer has third"),
+        ("a layer of nothing", {"src/high/part.h": "", "src/high/README.md": good["src/high/README.md"].replace("hig*", "high*`, `hug*")},
+         "hug* is no file"),
         ("a type twice", {"src/high/other.h": "namespace n {\nstruct Low final : Base { long b; };\n}\n"}, "n::Low is defined in"),
         ("an enum twice, in a source", {"src/high/other.cpp": "namespace n { enum class Kind : char { B }; }\n"}, "n::Kind is defined in"),
     ]

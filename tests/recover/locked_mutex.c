@@ -2,8 +2,10 @@
 // in compiled and in plain code. A restart that initialises it anew is right.
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %cc -O1 -g %s -o compiled && %plain-cc -O1 -g %s -o plain
 // RUN: for p in compiled plain; do %blackout check --detect=none --pm pool -- ./$p pool > %t.out 2>&1; test $? = 1 || exit 1; FileCheck %s < %t.out || exit 1; rm -f pool; done
-// CHECK: hangs: nobody is left to wake it, and it waits for a lock or a condition in main (locked_mutex.c:[[# LOCK:]])
+// CHECK: hangs: nobody is left to wake it, and it waits for a lock or a condition in persistent memory in main (locked_mutex.c:[[# LOCK:]])
 // CHECK: fails here: {{.*}}locked_mutex.c:[[# LOCK]]:{{[0-9]+}} in main
+// CHECK: evidence:  Whoever held that lock ended with the power
+// CHECK: hint:      a lock in persistent memory must be initialised anew at every restart
 // CHECK: SUMMARY: blackout: 1 shown
 // RUN: for p in compiled plain; do %blackout check --detect=none --pm pool -- ./$p pool anew || exit 1; rm -f pool; done
 #include <emmintrin.h>

@@ -4,6 +4,7 @@
 // RUN: not %blackout check --detect=none --pm %t.img -- %t %t.img mutex > %t.out 2>&1; FileCheck %s --check-prefix=MUTEX < %t.out
 // MUTEX: hangs: nobody is left to wake it, and it waits for a lock or a condition in lockIt (waiting.cpp:[[# LOCK:]])
 // MUTEX: fails here: {{.*}}waiting.cpp:[[# LOCK]]:{{[0-9]+}} in lockIt
+// MUTEX-NOT: a lock in persistent memory
 // MUTEX: SUMMARY: blackout: 1 shown
 // RUN: for m in futex condition join signal pipe full pair child stopped poll select epoll event; do \
 // RUN:   %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1; code=$?; \

@@ -5,6 +5,9 @@
 // RUN: %cc -O1 -g -Wall -Wextra -Werror %s -o compiled
 // RUN: gcc -O1 -g -Wall -Wextra -Wno-comment -Werror %s -o plain
 // RUN: %S/Inputs/every_way.sh %blackout "compiled write" "plain write-right"
+//
+// A recording has its locks as well.
+// RUN: ./plain pool locks-across-exec && %blackout record --pm pool -o trace -- ./plain pool locks-across-exec
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -213,12 +217,71 @@ static int symbolic_link(const char* path) {
   (void)path;
   return usual(open("soft", O_RDWR));
 }
+// Names that the restart itself makes.
+static int own_symbolic_link(const char* path) {
+  NEED(symlink(path, "mine") == 0);
+  return usual(open("mine", O_RDWR));
+}
+static int own_link_of_link(const char* path) {
+  NEED(mkdir("below", 0700) == 0 && symlink("first", "second") == 0 && symlink("below/../soft", "first") == 0);
+  (void)path;
+  return by_read("second");
+}
+static int own_folder_link(const char* path) {
+  char name[1000];
+  NEED(mkdir("below", 0700) == 0 && symlink("..", "below/up") == 0);
+  snprintf(name, sizeof name, "below/up/%s", path);
+  struct stat st;
+  NEED(lstat(name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == kSize);
+  return usual(open(name, O_RDWR | O_NOFOLLOW));
+}
+static int own_hard_link(const char* path) {
+  NEED(link(path, "mine") == 0);
+  int bad = by_read("mine");
+  struct stat a, b;
+  NEED(stat(path, &a) == 0 && stat("mine", &b) == 0 && a.st_ino == b.st_ino && a.st_nlink == b.st_nlink);
+  struct pool* p = mmap(0, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, open("mine", O_RDWR), 0);
+  NEED(p != MAP_FAILED);
+  p->apart[0] = 3;
+  char c = 0;
+  NEED(pread(open(path, O_RDONLY), &c, 1, 8) == 1 && c == 3);
+  return bad;
+}
 static int duplicate(const char* path) {
   int fd = fcntl(dup(open(path, O_RDONLY)), F_DUPFD, 100);
   NEED(fd == 100);
   struct pool p;
   NEED(read(fd, &p, sizeof p) == sizeof p);
   return broken(&p);
+}
+
+// Beyond what most programs use.
+static int high_descriptor(const char* path) {
+  struct rlimit limit;
+  NEED(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  if (limit.rlim_max < 4096) return usual(open(path, O_RDWR));
+  limit.rlim_cur = 4096;
+  NEED(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  int fd = open(path, O_RDWR), reader = open(path, O_RDONLY);
+  NEED(dup2(fd, 3000) == 3000 && close(fd) == 0 && fcntl(reader, F_DUPFD, 3001) == 3001);
+  NEED((fcntl(3000, F_GETFL) & O_ACCMODE) == O_RDWR && (fcntl(3001, F_GETFL) & O_ACCMODE) == O_RDONLY);
+  struct pool* p = mmap(0, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, 3000, 0);
+  NEED(p != MAP_FAILED);
+  p->apart[0] = 5;
+  // Through the descriptor, and after a write through it, which gives the restart files of its own.
+  char c = 6;
+  NEED(pread(3000, &c, 1, 8) == 1 && c == 5);
+  c = 7;
+  NEED(pwrite(3000, &c, 1, 9) == 1 && p->apart[1] == 7);
+  NEED(pread(3001, &c, 1, 8) == 1 && c == 5);
+  NEED(pread(3001, &c, 1, 9) == 1 && c == 7);
+  NEED(write(3001, "x", 1) == -1 && errno == EBADF);
+  // And in a program that is handed it.
+  char command[1000];
+  snprintf(command, sizeof command, "exec 9<&-; ./plain - standard-input < /proc/self/fd/3000");
+  int status = system(command);
+  NEED(WIFEXITED(status));
+  return WEXITSTATUS(status) | broken(p);
 }
 
 // --- locks ---
@@ -306,6 +369,27 @@ static int abandoned(const char* path) {
   return usual(fd);
 }
 
+// Record locks belong to the process, whatever it executes. What it maps for reading and writes through a stream makes
+// the runtime open the pool for itself, which must not take them away.
+static int keeps_its_lock(const char* path, int fd) {
+  FILE* f = fdopen(fd, "r+");
+  NEED(held(path, F_SETLK) && f != NULL && fseek(f, 8, SEEK_SET) == 0 && fputc(3, f) == 3 && fflush(f) == 0);
+  NEED(mmap(0, kSize, PROT_READ, MAP_SHARED, open(path, O_RDONLY), 0) != MAP_FAILED && held(path, F_SETLK));
+  return 1;
+}
+static int locks_across_exec(const char* path) {
+  const char* inherited = getenv("LOCKED");
+  if (inherited != NULL) return keeps_its_lock(path, atoi(inherited)) && usual(open(path, O_RDWR));
+  int fd = open(path, O_RDWR);
+  struct flock l = all(F_WRLCK);
+  NEED(fcntl(fd, F_SETLK, &l) == 0 && keeps_its_lock(path, fd));
+  char number[16];
+  snprintf(number, sizeof number, "%d", fd);
+  setenv("LOCKED", number, 1);
+  execl("/proc/self/exe", "again", path, "locks-across-exec", (char*)NULL);
+  NEED(0);
+}
+
 static const struct {
   const char* name;
   int (*read)(const char* path);
@@ -335,12 +419,18 @@ static const struct {
     {"other-link", other_link},
     {"other-link-read", other_link_read},
     {"symbolic-link", symbolic_link},
+    {"own-symbolic-link", own_symbolic_link},
+    {"own-link-of-link", own_link_of_link},
+    {"own-folder-link", own_folder_link},
+    {"own-hard-link", own_hard_link},
     {"duplicate", duplicate},
+    {"high-descriptor", high_descriptor},
     {"locks", locks},
     {"locks-after-mapping", locks_after_mapping},
     {"open-file-locks", open_file_locks},
     {"whole-file-locks", whole_file_locks},
     {"abandoned", abandoned},
+    {"locks-across-exec", locks_across_exec},
 };
 
 int main(int argc, char** argv) {

@@ -285,6 +285,8 @@ TEST(Facts, OfBadReadsAndDetectors) {
             "This happens if the power fails after (3) (event 77), among others: at 1 point, in 1,200 crash states.");
   EXPECT_EQ(says(InferredCommit{"why"}), "The restart trusts it because of that: why.");
   EXPECT_EQ(says(OtherBytesMatter{}), "With other bytes in that place the restart says something else.");
+  EXPECT_TRUE(says(OtherAddresses{1}).find("what is stored at (1) was moved to where nothing is") != std::string::npos);
+  EXPECT_EQ(says(LockLeft{}), "Whoever held that lock ended with the power: no process is left that could release it.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
   EXPECT_EQ(says(DurableTooLate{9}), "It was made durable afterwards, too late for a crash in between.");
   EXPECT_EQ(says(DurableWithRmwFences{}),

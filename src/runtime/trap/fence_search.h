@@ -9,19 +9,9 @@
 
 #include "events/contract.h"
 #include "runtime/trap/mapped_array.h"
+#include "runtime/trap/patch.h"
 
 namespace blackout::rt {
-
-struct Fence {
-  uintptr_t pc;
-  uint8_t length;
-  uint8_t kind;  // as in Patch
-  // Bytes of whole instructions from pc on that can be executed elsewhere together, because nothing enters them but at
-  // pc: five or more if there is room for a jump, else `length`.
-  uint8_t room;
-  // It writes all arithmetic flags and reads none: a test before it may change them.
-  bool writesFlags;
-};
 
 struct FenceSearch {
   // Of an instrumented file, its site table: functions that refer to it call hooks at their fences, and are left alone.
@@ -31,10 +21,6 @@ struct FenceSearch {
   uint32_t unproved = 0;
   bool requests = false;  // client requests of pmemcheck among them
 };
-
-constexpr uint8_t kJumpLength = 5;
-// The client request of Valgrind: four rol of rdi, which leave it as it was, and xchg rbx, rbx.
-constexpr uint8_t kRequestLength = 19;
 
 // False: no memory.
 bool searchFences(const dl_phdr_info& info, FenceSearch& search);

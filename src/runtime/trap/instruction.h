@@ -33,6 +33,9 @@ struct Operand {
   uint32_t size;      // of one iteration
   bool read;
   bool written;
+  // Of one of at most 64 bytes: which of them a mask or a gather's indices leave. All ones otherwise, and where that
+  // isn't known.
+  uint64_t bytes = ~uint64_t{0};
 };
 // Two for movs and movdir64b (the destination first), cmps (rsi first), and push, pop and call of memory (the stack
 // second). A flush has its cache line, neither read nor written; a prefetch or a nop has none. A masked operand

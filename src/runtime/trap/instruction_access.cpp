@@ -135,6 +135,10 @@ Access accessOf(const Instruction& i, const ucontext_t& context) {
       int end = packed ? __builtin_popcountll(set) : 64 - __builtin_clzll(set);
       first.address += uint32_t(begin) * i.elementSize;
       first.size = uint32_t(end - begin) * i.elementSize;
+      if (packed) break;
+      first.bytes = 0;
+      for (int n = begin; n < end; ++n)
+        if ((set >> n & 1) != 0) first.bytes |= ((uint64_t{1} << i.elementSize) - 1) << ((n - begin) * i.elementSize);
       break;
     }
     case Extent::Vector: {
@@ -142,6 +146,7 @@ Access accessOf(const Instruction& i, const ucontext_t& context) {
       if (e.now == 0) a.count = 0;
       first.address += uintptr_t(e.low);
       first.size = e.size;
+      first.bytes = e.bytes;
       break;
     }
   }

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "events/trapped_id.h"
-#include "runtime/modules.h"
 #include "runtime/real.h"
 #include "runtime/trap/eh_frame.h"
 #include "runtime/trap/instruction.h"
@@ -102,6 +101,8 @@ int lookAt(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
+constinit LoaderEvents loaderEvents = {};
+
 // Under the loader's lock, or before there is a second thread.
 int take(dl_phdr_info* info, size_t, void* argument) {
   Extent e = extentOf(*info);
@@ -118,6 +119,7 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
+  if (!l.runtime) loaderEvents.loaded(*info);
   if (!l.runtime && !isCompiled(*info)) {
     l.patches = patchModule({e.begin, e.end, info}, *static_cast<PatchAction*>(argument));
     l.searched = true;
@@ -135,7 +137,7 @@ void takeAll(PatchAction action) {
     forgetPatches(l.begin, l.end);
     forgetFrameTables(l.begin, l.end);
     forgetInstructions(l.begin, l.end);
-    forgetModule(l.begin);
+    loaderEvents.unloaded(l.begin);
     l = {};
   }
 }
@@ -179,6 +181,17 @@ void breakLoader() {
 
 }  // namespace
 
+const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
+  const char* name = info.dlpi_name;
+  if (name == nullptr || *name == '\0') {
+    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return path;
+  }
+  bool file = strchr(name, '/') != nullptr;
+  return file && BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(name, path) != nullptr ? path : name;
+}
+
 bool worksPlainly() {
   Need need;
   dl_iterate_phdr(lookAt, &need);
@@ -213,8 +226,9 @@ void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesE
   if (sitesBegin != sitesEnd) dl_iterate_phdr(searchOne, &wanted);
 }
 
-void followLoader(PatchAction action) {
+void followLoader(PatchAction action, LoaderEvents events) {
   patchAction = action;
+  loaderEvents = events;
   takeAll(action);
   breakLoader();
 }
@@ -226,7 +240,7 @@ bool loaderTrapped(ucontext_t& context, PatchAction action) {
   g[REG_RSP] += 8;
   if (_r_debug.r_state == r_debug::RT_CONSISTENT) {
     takeAll(action);
-    noteModules();
+    loaderEvents.changed();
   }
   return true;
 }

@@ -3,6 +3,8 @@
 // whenever its list has changed, and that function is replaced by a breakpoint.
 #pragma once
 
+#include <limits.h>
+#include <link.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -16,8 +18,18 @@ bool worksPlainly();
 bool isPlainProgram();
 bool isPlainProgram(uintptr_t begin, uintptr_t end);
 
+// By the file, not by a link to it; the program itself by its own path.
+const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]);
+
+// Called for each file that is neither the runtime's nor libc's, after a file that begins there is gone, and after the
+// list has changed.
+struct LoaderEvents {
+  void (*loaded)(const dl_phdr_info& info);
+  void (*unloaded)(uintptr_t begin);
+  void (*changed)();
+};
 // Takes all that is loaded, and from then on what will be. Not in a signal handler.
-void followLoader(PatchAction action);
+void followLoader(PatchAction action, LoaderEvents events);
 // An instrumented file that was loaded says where its site table is: other code that is linked with it is searched now.
 void searchInstrumented(uintptr_t inside, uintptr_t sitesBegin, uintptr_t sitesEnd);
 // A SIGTRAP: true if it was the loader's, and has been handled.

@@ -10,9 +10,10 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
-#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
+
+void (*followCallsOn)(uintptr_t begin, uintptr_t end) = nullptr;
 
 namespace {
 
@@ -31,16 +32,16 @@ void protect(uintptr_t begin, uintptr_t end, int protection) {
 
 namespace {
 
-// Calls body(begin, end) for every run of pages of the region that hold a watched line.
+// Calls body(begin, end) for every run of pages of the region that hold a tracked line.
 template <class Body>
-void forWatchedPages(const Region& r, Body body) {
+void forTrackedPages(const Region& r, Body body) {
   uint64_t lines = 0;
-  const uint32_t* slots = watchedSlots(r.file, lines);
+  const uint32_t* slots = trackedSlots(r.file, lines);
   if (slots == nullptr) return;
   size_t count = pageOf(r, r.end - 1) + 1;
   uint64_t first = (r.offset - (r.begin - roundDown(r.begin))) / BLACKOUT_LINE;
   constexpr uint64_t kLines = kPage / BLACKOUT_LINE;
-  const uint8_t* marks = watchedMarks(r.file);
+  const uint8_t* marks = trackedMarks(r.file);
   size_t begin = count;
   for (size_t page = 0; page <= count; ++page) {
     // Most of a large pool is never touched.
@@ -51,11 +52,11 @@ void forWatchedPages(const Region& r, Body body) {
       line += BLACKOUT_PLAN_STRETCH;
     }
     if (page > count || (begin == count && line >= lines)) break;
-    bool watched = false;
+    bool tracked = false;
     for (uint64_t l = first + page * kLines; page < count && l < first + (page + 1) * kLines && l < lines; ++l)
-      watched |= slots[l] != 0;
-    if (watched && begin == count) begin = page;
-    if (watched || begin == count) continue;
+      tracked |= slots[l] != 0;
+    if (tracked && begin == count) begin = page;
+    if (tracked || begin == count) continue;
     body(begin, page);
     begin = count;
   }
@@ -72,12 +73,12 @@ void takePageStates(Region& r) {
 }
 
 // Of a run of which only observations are wanted. Instrumented code goes to the second mapping by itself, so all is
-// protected at once; where plain code works on PM, only pages with a watched line are, until all of it is seen.
+// protected at once; where plain code works on PM, only pages with a tracked line are, until all of it is seen.
 void guardPages(Region& r) {
   takePageStates(r);
   if (!plainCode) return protect(roundDown(r.begin), roundUp(r.end), PROT_NONE);
   r.untouched = kPageOpen;
-  forWatchedPages(r, [&](size_t begin, size_t end) {
+  forTrackedPages(r, [&](size_t begin, size_t end) {
     for (size_t page = begin; page < end; ++page) setState(r, page, 0);
     protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
   });
@@ -93,11 +94,11 @@ void holdAllPages(Region& r) {
 
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
-  if (recovering() && !traced) return guardPages(r);
-  if (recovering() && (!ownsPools() || r.copied)) return holdAllPages(r);
+  if (!recordsEvents()) return guardPages(r);
+  if (observesCrash() && (!hasPrivatePools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);
-  if (recovering())
-    forWatchedPages(r, [&](size_t begin, size_t end) {
+  if (observesCrash())
+    forTrackedPages(r, [&](size_t begin, size_t end) {
       protect(roundDown(r.begin) + begin * kPage, roundDown(r.begin) + end * kPage, PROT_NONE);
     });
 }
@@ -223,7 +224,7 @@ void observeWholePage(Region& r, uintptr_t p, blackout_site* site) {
 }
 
 void notePageWrites(uintptr_t p, size_t size) {
-  if (!recovering()) return;
+  if (!observesCrash()) return;
   forEachRegion(p, p + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
     if (r.pages == nullptr) return;
     for (uintptr_t at = roundDown(from); at < to; at += kPage) {
@@ -246,7 +247,7 @@ void trapRegion(Region& r, int fd, bool shared) {
   nextAlias += size + kPage;
   r.alias = intptr_t(at) - intptr_t(begin);
   guard(r);
-  followSystemCalls(begin, begin + size);
+  followCallsOn(begin, begin + size);
 }
 
 void trapAgain(Region& r) {
@@ -261,7 +262,7 @@ void trapAgain(Region& r) {
   r.alias = intptr_t(at) - intptr_t(begin);
   r.pages = nullptr;
   guard(r);
-  followSystemCalls(begin, begin + size);
+  followCallsOn(begin, begin + size);
 }
 
 void guardAgain(Region& r) {
@@ -270,26 +271,6 @@ void guardAgain(Region& r) {
 
 void unguard(uintptr_t begin, uintptr_t end, int protection) {
   if (trapping) protect(roundDown(begin), roundUp(end), protection);
-}
-
-void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
-  uintptr_t begin = from + uintptr_t(gone.alias);
-  uintptr_t end = to + uintptr_t(gone.alias);
-  // Pages that another mapping shows are its own now.
-  bool used = false;
-  for (int i = 0; i < regionCount; ++i) {
-    Region& r = regions[i];
-    if (r.alias == 0 || r.pages == nullptr) continue;
-    for (uintptr_t at = roundDown(r.begin); at < r.end; at += kPage) {
-      size_t page = pageOf(r, at < r.begin ? r.begin : at);
-      uintptr_t alias = at + uintptr_t(r.alias);
-      if ((stateOf(r, page) & ~kPageWritten) != kPageHeld || alias >= end || alias + kPage <= begin) continue;
-      setState(r, page, uint16_t(options.pagebudget - 1) | kPageWritten);
-      used = true;
-    }
-  }
-  // So are pages that a neighbour shares.
-  if (!used && roundUp(begin) < roundDown(end)) syscall(SYS_munmap, roundUp(begin), roundDown(end) - roundUp(begin));
 }
 
 namespace {
@@ -301,8 +282,8 @@ uint64_t fileEnd(const Region& r) { return r.offset + (r.end - r.begin); }
 }  // namespace
 
 bool canHold(uint32_t file, uint64_t offset, size_t size) {
-  constexpr size_t kMostPages = 16;
-  if (!trapping || traced) return false;
+  constexpr size_t kPageLimit = 16;
+  if (!trapping || recordsEvents()) return false;
   size_t pages = 0;
   for (int i = 0; i < regionCount; ++i) {
     const Region& r = regions[i];
@@ -312,7 +293,7 @@ bool canHold(uint32_t file, uint64_t offset, size_t size) {
     uint64_t to = fileEnd(r) < offset + size ? fileEnd(r) : offset + size;
     pages += size_t(to - from + kPage - 1) / kPage;
   }
-  return pages <= kMostPages;
+  return pages <= kPageLimit;
 }
 
 bool addTrapped(Region fresh, int fd, bool shared) {
@@ -362,7 +343,7 @@ void followRecorded() {
   if (!trapping) return;
   const auto* m =
       reinterpret_cast<const blackout_plan_mapping*>(reinterpret_cast<const uint8_t*>(plan) + plan->mappings);
-  for (uint32_t i = 0; i < plan->mapping_count; ++i) followSystemCalls(m[i].address, roundUp(m[i].address + m[i].size));
+  for (uint32_t i = 0; i < plan->mapping_count; ++i) followCallsOn(m[i].address, roundUp(m[i].address + m[i].size));
 }
 
 void openAllPages() {

@@ -9,29 +9,14 @@
 
 #include "events/contract.h"
 #include "runtime/regions.h"
+#include "runtime/role.h"
 
 namespace blackout::rt {
 
-// Whether PM is protected in this process: the option "trap".
-extern bool trapping;
-// Whether code that was not compiled by Blackout is expected to work on PM: the program itself, or a library that is
-// made for it. Stacks are walked by unwind tables then; frame pointers are faster and say as much of compiled code.
-extern bool plainCode;
-
-constexpr uintptr_t kPage = 4096;
-inline uintptr_t roundUp(uintptr_t a) { return (a + kPage - 1) & ~(kPage - 1); }
-inline uintptr_t roundDown(uintptr_t a) { return a & ~(kPage - 1); }
-inline size_t pageOf(const Region& r, uintptr_t p) { return p / kPage - r.begin / kPage; }
-
-// In Region::pages, beside the number of accesses by plain code so far.
-constexpr uint16_t kPageWritten = 0x8000;  // its content is the second mapping's alone
-constexpr uint16_t kPageOpen = 0x7fff;     // ordinary memory
-constexpr uint16_t kPageHeld = 0x7ffe;     // protected for good
-
-inline uint16_t stateOf(const Region& r, size_t page) { return r.pages[page] ^ r.untouched; }
-inline void setState(const Region& r, size_t page, uint16_t state) { r.pages[page] = state ^ r.untouched; }
-
 void protect(uintptr_t begin, uintptr_t end, int protection);
+
+// Has system calls that are handed these addresses followed. Set before anything is protected.
+extern void (*followCallsOn)(uintptr_t begin, uintptr_t end);
 
 // Inside a Scope. Gives a region that was just mapped from fd its second mapping, and protects it. `shared`: how it was
 // mapped.
@@ -41,8 +26,6 @@ void trapAgain(Region& region);
 // Before the kernel moves or resizes these pages: it does so only with pages of one kind. Then, if it did not:
 void unguard(uintptr_t begin, uintptr_t end, int protection);
 void guardAgain(Region& region);
-// The pages of these addresses of a region go.
-void dropAlias(const Region& region, uintptr_t begin, uintptr_t end);
 
 // A recovery run maps pages of a file that it has mapped already. Private mappings would part, so such pages stay
 // protected in both, with one content. False: they are too many, the run needs files of its own.

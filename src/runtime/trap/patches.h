@@ -13,15 +13,9 @@
 #include <ucontext.h>
 
 #include "events/contract.h"
+#include "runtime/trap/patch.h"
 
 namespace blackout::rt {
-
-struct Patch {
-  uintptr_t pc;          // of the original instruction
-  uint8_t original[19];  // its bytes; a request has five instructions
-  uint8_t length;
-  uint8_t kind;  // blackout_site_kind: Sfence, Mfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request
-};
 
 struct PatchCount {
   uint32_t patched = 0;
@@ -29,14 +23,6 @@ struct PatchCount {
   uint32_t unproved = 0;  // looked like one, and stayed as it is
   bool requests = false;  // it carries client requests of pmemcheck
 };
-
-// What the front end does at each of them. Called on the program's stack or in a signal handler, with the program's
-// registers in `context`. For jumps only the general registers, flags and instruction pointer are filled in; vector
-// registers and errno are afterwards as the program left them, and changes of general registers other than rsp are the
-// program's. For a locked instruction, a fence or a flush the original is executed afterwards, by the caller of this
-// function; for a request the result is what the program finds in rdx. For a locked instruction it is called only if
-// the thread has something to order (ThreadState::active).
-using PatchAction = void (*)(const Patch& patch, ucontext_t& context);
 
 struct PatchTarget {
   uintptr_t begin;  // of the loaded file

@@ -52,13 +52,15 @@ bool endStep(ucontext_t& context) {
       writeThrough(stepping.begin, reinterpret_cast<void*>(stepping.begin), size);
       protect(stepping.begin, stepping.end, PROT_NONE);
     }
-    for (size_t from = 0; from < size; ++from) {
-      if (now[from] == stepping.before[from]) continue;
-      size_t to = from;
-      while (to < size && now[to] != stepping.before[to]) ++to;
-      recordStore(BLACKOUT_EV_Store, reinterpret_cast<void*>(stepping.begin + from), now + from, to - from,
-                  stepping.where);
-      from = to;
+    {
+      Pieces pieces(BLACKOUT_EV_Store, stepping.where);
+      for (size_t from = 0; from < size; ++from) {
+        if (now[from] == stepping.before[from]) continue;
+        size_t to = from;
+        while (to < size && now[to] != stepping.before[to]) ++to;
+        pieces.add(reinterpret_cast<void*>(stepping.begin + from), now + from, to - from);
+        from = to;
+      }
     }
     if (r->pages == nullptr) guardAgain(*r);
   }

@@ -1,6 +1,8 @@
 // Sites of code that has no site table: one row per instruction, made when it is first met. A row has no place, only
 // an id from which the tool finds it in the debug info.
 
+#include "runtime/trap/sites.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -9,7 +11,7 @@
 #include "events/trapped_id.h"
 #include "runtime/recorder.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/patches.h"
 
 namespace blackout::rt {
 
@@ -53,8 +55,21 @@ blackout_site* trappedSite(uintptr_t pc, blackout_site_kind kind, uint32_t size)
   return &rows[i].site;
 }
 
+Frame frameOf(const ucontext_t& context) {
+  const auto& g = context.uc_mcontext.gregs;
+  return {placeInProgram(uintptr_t(g[REG_RIP])),
+          uintptr_t(g[REG_RSP]),
+          uintptr_t(g[REG_RBP]),
+          uintptr_t(g[REG_RBX]),
+          uintptr_t(g[REG_R12]),
+          uintptr_t(g[REG_R13]),
+          uintptr_t(g[REG_R14]),
+          uintptr_t(g[REG_R15]),
+          uintptr_t(g[REG_R10])};
+}
+
 blackout_site* callerSite(const char* function, blackout_site_kind kind, const void* returnAddress) {
-  if (!recording()) return nullptr;
+  if (!inRun()) return nullptr;
   if (!plainCode) return librarySite(function);
   Scope scope;
   return scope.nested ? nullptr : trappedSite(reinterpret_cast<uintptr_t>(returnAddress) - 1, kind, 0);

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trap/fence_search.h"
-#include "runtime/trap/patches.h"
+#include "runtime/trap/patch.h"
 
 namespace blackout::rt {
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "runtime/trap/eh_frame.h"
-#include "runtime/trap/fence_search.h"
 #include "runtime/trap/mapped_array.h"
+#include "runtime/trap/patch.h"
 #include "runtime/trap/zydis.h"
 
 namespace blackout::rt {

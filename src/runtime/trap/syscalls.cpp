@@ -1,11 +1,21 @@
-// System calls that are handed PM. The kernel does not fault on protected pages, it answers EFAULT; so a seccomp filter
-// hands every call with an argument inside PM to us, whoever makes it, and we make it on the second mapping. What the
-// kernel read counts as observed and what it wrote is recorded. Only our own call is let through (by its address), so
-// the filter costs others a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
+// System calls that reach us past every function of ours, by seccomp filters.
+//
+// Calls that are handed PM: the kernel does not fault on protected pages, it answers EFAULT; so every call with an
+// argument inside PM comes here, whoever makes it, and we make it on the second mapping. What the kernel read counts as
+// observed and what it wrote is recorded. Only our own call is let through (by its address), so the filter costs others
+// a few comparisons. Vectors of buffers are not seen by a filter: interpose_io.cpp has them.
+//
+// Calls by assembly: all system call instructions in the program and its libraries are found by their bytes (what only
+// looks like one is never executed), and calls on files, mappings and processes that they make are made by the
+// runtime's own functions instead (calls_by_number.h). A program without such instructions has no such filter.
 
+#include "runtime/trap/syscalls.h"
+
+#include <dlfcn.h>
+#include <emmintrin.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/futex.h>
+#include <linux/audit.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -18,206 +28,92 @@
 #include "events/contract.h"
 #include "runtime/access.h"
 #include "runtime/options.h"
+#include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/role.h"
+#include "runtime/trap/call_filter.h"
+#include "runtime/trap/functions.h"
+#include "runtime/trap/loaded.h"
+#include "runtime/trap/pages.h"
+#include "runtime/trap/signals.h"
+#include "runtime/trap/sites.h"
 #include "runtime/unfollowed.h"
 
-// The address behind the runtime's own system call instruction (interpose_syscall.cpp).
+// The address behind the runtime's own system call instruction (own_calls.cpp).
 extern "C" char blackout_after_syscall[];
+// And behind the one by which it makes the program's.
+extern "C" char blackout_after_program_call[];
 
 namespace blackout::rt {
 
 namespace {
 
-constexpr int kArguments = 6;
-
-// The calls whose arguments may be addresses of a program's data: which arguments. All other registers hold whatever
-// they happen to hold. Calls about mappings (mmap, mprotect, msync ...) mean the address itself and are left alone.
-struct Call {
-  int number;
-  uint8_t addresses;  // a bit per argument
-};
-constexpr Call kCalls[] = {
-    {SYS_read, 2},
-    {SYS_write, 2},
-    {SYS_pread64, 2},
-    {SYS_pwrite64, 2},
-    {SYS_readv, 2},
-    {SYS_writev, 2},
-    {SYS_preadv, 2},
-    {SYS_pwritev, 2},
-    {SYS_preadv2, 2},
-    {SYS_pwritev2, 2},
-    {SYS_futex, 1 | 8 | 16},
-    {SYS_recvfrom, 2 | 16 | 32},
-    {SYS_sendto, 2 | 16},
-    {SYS_recvmsg, 2},
-    {SYS_sendmsg, 2},
-    {SYS_getrandom, 1},
-    {SYS_open, 1},
-    {SYS_openat, 2},
-    {SYS_stat, 1 | 2},
-    {SYS_lstat, 1 | 2},
-    {SYS_fstat, 2},
-    {SYS_newfstatat, 2 | 4},
-    {SYS_statx, 2 | 16},
-    {SYS_access, 1},
-    {SYS_faccessat, 2},
-    {SYS_faccessat2, 2},
-    {SYS_readlink, 1 | 2},
-    {SYS_readlinkat, 2 | 4},
-    {SYS_unlink, 1},
-    {SYS_unlinkat, 2},
-    {SYS_rename, 1 | 2},
-    {SYS_renameat, 2 | 8},
-    {SYS_renameat2, 2 | 8},
-    {SYS_mkdir, 1},
-    {SYS_mkdirat, 2},
-    {SYS_rmdir, 1},
-    {SYS_fchmodat, 2},
-    {SYS_fchownat, 2},
-    {SYS_mknodat, 2},
-    {SYS_symlinkat, 1 | 4},
-    {SYS_linkat, 2 | 8},
-    {SYS_utime, 1 | 2},
-    {SYS_utimes, 1 | 2},
-    {SYS_link, 1 | 2},
-    {SYS_symlink, 1 | 2},
-    {SYS_chdir, 1},
-    {SYS_getcwd, 1},
-    {SYS_truncate, 1},
-    {SYS_getdents64, 2},
-    {SYS_ioctl, 4},
-    {SYS_poll, 1},
-    {SYS_ppoll, 1 | 4},
-    {SYS_select, 2 | 4 | 8 | 16},
-    {SYS_pselect6, 2 | 4 | 8 | 16},
-    {SYS_epoll_ctl, 8},
-    {SYS_epoll_wait, 2},
-    {SYS_epoll_pwait, 2},
-    {SYS_pipe, 1},
-    {SYS_pipe2, 1},
-    {SYS_nanosleep, 1 | 2},
-    {SYS_clock_nanosleep, 4 | 8},
-    {SYS_clock_gettime, 2},
-    {SYS_clock_getres, 2},
-    {SYS_gettimeofday, 1 | 2},
-    {SYS_time, 1},
-    {SYS_times, 1},
-    {SYS_getrusage, 2},
-    {SYS_getrlimit, 2},
-    {SYS_prlimit64, 4 | 8},
-    {SYS_uname, 1},
-    {SYS_sysinfo, 1},
-    {SYS_wait4, 2 | 8},
-    {SYS_waitid, 4},
-    {SYS_bind, 2},
-    {SYS_connect, 2},
-    {SYS_accept, 2 | 4},
-    {SYS_accept4, 2 | 4},
-    {SYS_getsockname, 2 | 4},
-    {SYS_getpeername, 2 | 4},
-    {SYS_setsockopt, 8},
-    {SYS_getsockopt, 8 | 16},
-    {SYS_socketpair, 8},
-    {SYS_sched_getaffinity, 4},
-    {SYS_getgroups, 2},
-    {SYS_memfd_create, 1},
-    {SYS_sendfile, 4},
-    {SYS_copy_file_range, 2 | 8},
-    {SYS_splice, 2 | 8},
-    {SYS_setxattr, 1 | 2 | 4},
-    {SYS_getxattr, 1 | 2 | 4},
-    {SYS_statfs, 1 | 2},
-    {SYS_fstatfs, 2},
-    {SYS_utimensat, 2 | 4},
-    {SYS_io_submit, 4},
-    {SYS_io_getevents, 8},
-};
-
-constexpr size_t kCallCount = sizeof kCalls / sizeof *kCalls;
-struct Sorted {
-  Call calls[kCallCount];
-  constexpr Sorted() : calls() {
-    for (size_t i = 0; i < kCallCount; ++i) {
-      size_t at = i;
-      for (; at > 0 && calls[at - 1].number > kCalls[i].number; --at) calls[at] = calls[at - 1];
-      calls[at] = kCalls[i];
-    }
-  }
-};
-constexpr Sorted kSorted;
-
-// Of most calls what the kernel touches is not known in advance: a page is compared before and after. Of these it is.
-enum class Use : uint8_t { Unknown, Reads, Writes };
-struct Argument {
-  Use use;
-  int size;  // the argument that is the buffer's size; of what is written, what the call returns counts
-  // 0, or the size itself. While a thread waits at a futex others write around it: none of that is the call's.
-  uint32_t bytes = 0;
-};
-Argument argumentOf(long number, int argument) {
-  struct Known {
-    int number;
-    int argument;
-    Argument what;
-  };
-  constexpr Known kKnown[] = {
-      {SYS_read, 1, {Use::Writes, 2}},       {SYS_pread64, 1, {Use::Writes, 2}},    {SYS_write, 1, {Use::Reads, 2}},
-      {SYS_pwrite64, 1, {Use::Reads, 2}},    {SYS_recvfrom, 1, {Use::Writes, 2}},   {SYS_sendto, 1, {Use::Reads, 2}},
-      {SYS_getrandom, 0, {Use::Writes, 1}},  {SYS_readlink, 1, {Use::Writes, 2}},   {SYS_getcwd, 0, {Use::Writes, 1}},
-      {SYS_readlinkat, 2, {Use::Writes, 3}}, {SYS_getdents64, 1, {Use::Writes, 2}}, {SYS_futex, 0, {Use::Reads, 0, 4}},
-  };
-  for (const Known& k : kKnown)
-    if (k.number == number && k.argument == argument) return k.what;
-  return {Use::Unknown, 0};
-}
-uint8_t addressesOf(long number) {
-  for (const Call& c : kCalls)
-    if (c.number == number) return c.addresses;
-  return 0;
-}
-
 constexpr size_t kUnknownSize = 4096;
 
-long rawCall(long number, const long* a) {
-  int saved = errno;
+long rawCall(long number, const long (&a)[kCallArguments]) {
+  errno = 0;
   long r = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  if (r == -1 && errno != 0) r = -errno;
-  errno = saved;
-  return r;
+  return r == -1 && errno != 0 ? -errno : r;
 }
 
 struct Handed {
   bool used = false;
   uintptr_t address;  // the program's
   size_t size;
-  Argument what;
+  CallArgument what;
   uintptr_t place;  // what the kernel gets
   void* aside;      // memory for it, if the pages are reached in different ways
   uint8_t* before;  // of an unknown size: what was there
 };
 
-void onCall(int signal, siginfo_t* info, void* context) {
-  auto& u = *static_cast<ucontext_t*>(context);
+// The program's own signals may interrupt a call, as they would have. What it blocks is its own to change.
+class ProgramMask {
+ public:
+  explicit ProgramMask(ucontext_t& context) : context_(context) {
+    uint64_t mask;
+    memcpy(&mask, &context.uc_sigmask, sizeof mask);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &inside_, sizeof mask);
+  }
+  ~ProgramMask() {
+    uint64_t mask;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &inside_, &mask, sizeof mask);
+    memcpy(&context_.uc_sigmask, &mask, sizeof mask);
+  }
+  ProgramMask(const ProgramMask&) = delete;
+  ProgramMask& operator=(const ProgramMask&) = delete;
+
+ private:
+  ucontext_t& context_;
+  uint64_t inside_ = 0;
+};
+
+// Of most calls what the kernel touches is not known in advance: a page is compared before and after.
+bool isKnown(const CallArgument& a) {
+  using Kind = CallArgument::Kind;
+  return a.kind == Kind::Reads || a.kind == Kind::Writes || a.kind == Kind::Bytes;
+}
+
+// The call is made on the second mapping of what it was handed.
+long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCallArguments]) {
   auto& g = u.uc_mcontext.gregs;
-  constexpr int kBySeccomp = 1;  // SYS_SECCOMP
-  if (info->si_code != kBySeccomp || !recording()) return deliver(signal, info, context);
-  int saved = errno;
-  long number = info->si_syscall;
-  long a[kArguments] = {long(g[REG_RDI]), long(g[REG_RSI]), long(g[REG_RDX]),
-                        long(g[REG_R10]), long(g[REG_R8]),  long(g[REG_R9])};
-  long passed[kArguments];
+  long passed[kCallArguments];
   memcpy(passed, a, sizeof a);
-  Handed handed[kArguments];
+  Handed handed[kCallArguments];
   Stack stack;
   walkFrom(stack, frameOf(u));
-  for (int i = 0; i < kArguments; ++i) {
+  // What a function of ours passes on is told by its name, with the program's own calls.
+  bool passedOn = uintptr_t(g[REG_RIP]) == reinterpret_cast<uintptr_t>(blackout_after_program_call);
+  if (passedOn) {
+    int own = 0;
+    while (own < stack.count && inRuntime(stack.frames[own])) ++own;
+    dropCallers(stack, own);
+  }
+  for (int i = 0; i < kCallArguments; ++i) {
     Handed& h = handed[i];
-    if ((addressesOf(number) >> i & 1) == 0) continue;
-    h.what = argumentOf(number, i);
+    h.what = call.arguments[i];
+    if (!h.what.isAddress()) continue;
     Scope scope;
     const Region* r = pageRegion(uintptr_t(a[i]));
     if (r == nullptr || r->alias == 0) continue;
@@ -225,9 +121,10 @@ void onCall(int signal, siginfo_t* info, void* context) {
     h.address = uintptr_t(a[i]);
     // How much the kernel will at most touch.
     size_t limit = ((r->end + 4095) & ~uintptr_t{4095}) - h.address;
-    size_t wanted = h.what.use == Use::Unknown ? kUnknownSize
-                    : h.what.bytes != 0        ? h.what.bytes
-                                               : size_t(a[h.what.size]);
+    // While a thread waits at a futex others write around it: none of that is the call's.
+    size_t wanted = !isKnown(h.what)                           ? kUnknownSize
+                    : h.what.kind == CallArgument::Kind::Bytes ? h.what.number
+                                                               : size_t(a[h.what.number]);
     h.size = wanted < limit ? wanted : limit;
     h.place = reach(*r, h.address);
     h.aside = nullptr;
@@ -237,54 +134,56 @@ void onCall(int signal, siginfo_t* info, void* context) {
     if (!h.used) continue;
     blackout_site site{};
     site.id = trappedId(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library);
+    const Stack* outer = self.trapped;
     self.trapped = &stack;
-    if (recovering() && h.what.use != Use::Writes)
-      observe(reinterpret_cast<void*>(h.address), h.size, traced ? nullptr : &site, nullptr, newGroup());
-    self.trapped = nullptr;
+    if (observesCrash() && h.what.kind != CallArgument::Kind::Writes)
+      observe(reinterpret_cast<void*>(h.address), h.size, recordsEvents() ? nullptr : &site, nullptr, newGroup());
+    self.trapped = outer;
     Scope scope;
-    if (alikeBytes(h.address, h.size) != h.size || h.what.use == Use::Unknown) {
+    if (alikeBytes(h.address, h.size) != h.size || !isKnown(h.what)) {
       size_t room = h.size;
       void* p = reinterpret_cast<void*>(
           syscall(SYS_mmap, nullptr, 2 * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
       if (p == MAP_FAILED) continue;
       readThrough(p, h.address, room);
       h.aside = p;
-      if (h.what.use == Use::Unknown) {
+      if (!isKnown(h.what)) {
         h.before = static_cast<uint8_t*>(p) + room;
         memcpy(h.before, p, room);
       }
       if (alikeBytes(h.address, h.size) != h.size) h.place = reinterpret_cast<uintptr_t>(p);
     }
   }
-  for (int i = 0; i < kArguments; ++i)
+  for (int i = 0; i < kCallArguments; ++i)
     if (handed[i].used) passed[i] = long(handed[i].place);
 
-  // The program's own signals may interrupt it, as they would have.
-  uint64_t mask, inside;
-  memcpy(&mask, &u.uc_sigmask, sizeof mask);
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &inside, sizeof mask);
-  long result = rawCall(number, passed);
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &inside, nullptr, sizeof inside);
+  long result;
+  {
+    ProgramMask mask(u);
+    result = rawCall(call.number, passed);
+  }
 
   for (Handed& h : handed) {
     if (!h.used) continue;
     Scope scope;
     uint32_t where = 0;
-    if (!quiet() && !scope.nested)
-      where = whereOf(trappedSite(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library, 0), stack);
+    if (recordsEvents() && !scope.nested)
+      where = whereOf(
+          passedOn ? librarySite(call.name) : trappedSite(uintptr_t(g[REG_RIP]) - 2, BLACKOUT_SITE_Library, 0), stack);
     auto wrote = [&](size_t from, size_t n) {
       auto* to = reinterpret_cast<void*>(h.address + from);
-      if (recovering()) overwrite(to, n);
+      if (observesCrash()) overwrite(to, n);
       if (h.aside != nullptr && h.place == reinterpret_cast<uintptr_t>(h.aside))
         writeThrough(h.address + from, static_cast<uint8_t*>(h.aside) + from, n);
       else
         notePageWrites(h.address + from, n);
-      if (quiet() || scope.nested) return;
+      if (!recordsEvents() || scope.nested) return;
       // The bytes are where the kernel put them.
       const auto* bytes = reinterpret_cast<const uint8_t*>(h.place) + from;
       recordStore(BLACKOUT_EV_Store, to, bytes, n, where);
     };
-    if (h.what.use == Use::Writes && result > 0) wrote(0, size_t(result) < h.size ? size_t(result) : h.size);
+    if (h.what.kind == CallArgument::Kind::Writes && result > 0)
+      wrote(0, size_t(result) < h.size ? size_t(result) : h.size);
     if (h.before != nullptr) {
       const auto* now = reinterpret_cast<const uint8_t*>(h.place);
       for (size_t from = 0; from < h.size;) {
@@ -300,8 +199,166 @@ void onCall(int signal, siginfo_t* info, void* context) {
     }
     if (h.aside != nullptr) syscall(SYS_munmap, h.aside, 2 * h.size);
   }
-  if (number == SYS_io_uring_setup || number == SYS_io_setup)
-    unfollowed("it uses io_uring or kernel AIO: what the kernel reads from and writes to PM that way is not seen");
+  return result;
+}
+
+// --- instructions that make calls ---
+
+struct Instructions {
+  const uintptr_t* after;  // the addresses behind them, in order
+  size_t count;
+  Caller caller;
+};
+constexpr int kMaxInstructions = 1024;
+Instructions instructions[kMaxInstructions];
+int instructionsCount = 0;
+
+// The latest file that has one there.
+const Instructions* instructionsAt(uintptr_t after) {
+  for (int i = __atomic_load_n(&instructionsCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i) {
+    const Instructions& list = instructions[i];
+    if (after < list.after[0] || after > list.after[list.count - 1]) continue;
+    size_t from = 0, to = list.count;
+    while (to - from > 1) {
+      size_t middle = (from + to) / 2;
+      if (list.after[middle] <= after)
+        from = middle;
+      else
+        to = middle;
+    }
+    if (list.after[from] == after) return &list;
+  }
+  return nullptr;
+}
+
+// A call that makes a thread returns twice, on two stacks. It is made by the same instruction elsewhere, which no
+// filter knows, and both go on behind the program's own. So are calls of another kind. False: there is no memory.
+bool letThrough(ucontext_t& u, long number) {
+  struct Elsewhere {
+    uintptr_t after;
+    uintptr_t place;
+  };
+  constexpr int kMaxElsewhere = 32;
+  static Elsewhere known[kMaxElsewhere];
+  auto& g = u.uc_mcontext.gregs;
+  auto after = uintptr_t(g[REG_RIP]);
+  Elsewhere* free = nullptr;
+  for (Elsewhere& e : known) {
+    if (__atomic_load_n(&e.after, __ATOMIC_ACQUIRE) == 0) {
+      free = &e;
+      break;
+    }
+    if (e.after != after) continue;
+    g[REG_RIP] = greg_t(e.place);
+    g[REG_RAX] = number;
+    return true;
+  }
+  if (free == nullptr) return false;
+  // The instruction; jmp to the address behind it.
+  uint8_t code[] = {0, 0, 0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  memcpy(code, reinterpret_cast<const void*>(after - 2), 2);
+  memcpy(code + 8, &after, sizeof after);
+  long page = syscall(SYS_mmap, nullptr, 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
+  if (page == -1) return false;
+  memcpy(reinterpret_cast<void*>(page), code, sizeof code);
+  if (syscall(SYS_mprotect, page, 4096L, PROT_READ | PROT_EXEC) != 0) return false;
+  // Two threads at once make two; one of them is forgotten.
+  free->place = uintptr_t(page);
+  __atomic_store_n(&free->after, after, __ATOMIC_RELEASE);
+  g[REG_RIP] = greg_t(page);
+  g[REG_RAX] = number;
+  return true;
+}
+
+// The runtime's functions for files want more stack than a program may have left, or its handlers may have.
+constexpr size_t kStackWanted = size_t{256} << 10;
+struct Made {
+  long number;
+  const long (&a)[kCallArguments];
+  long result;
+};
+void make(Made* m) {
+  errno = 0;
+  long r;
+  if (!makeByNumber(m->number, m->a, r))
+    r = callForProgram(m->number, m->a[0], m->a[1], m->a[2], m->a[3], m->a[4], m->a[5]);
+  m->result = r == -1 && errno != 0 ? -errno : r;
+}
+void makeWithStack(Made& m) {
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (here < self.stackTop && here > self.stackLow + kStackWanted) return make(&m);
+  long memory = syscall(SYS_mmap, nullptr, kStackWanted, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1L, 0L);
+  if (memory == -1) return make(&m);
+  // Who leaves an alternate stack is taken for somebody who is not on it, and his frames there are overwritten.
+  stack_t none{}, before{};
+  none.ss_flags = SS_DISABLE;
+  uintptr_t top = uintptr_t(memory) + kStackWanted;
+  auto inside = [](Made* made, const stack_t* none, stack_t* before) {
+    bool changed = syscall(SYS_sigaltstack, none, before) == 0 && (before->ss_flags & SS_DISABLE) == 0;
+    make(made);
+    before->ss_flags = changed ? 0 : SS_DISABLE;
+    if (changed) syscall(SYS_sigaltstack, before, nullptr);
+  };
+  void (*call)(Made*, const stack_t*, stack_t*) = inside;
+  Made* made = &m;
+  const stack_t* first = &none;
+  stack_t* second = &before;
+  __asm__ volatile(
+      "mov %%rsp, %%rbx\n"
+      "mov %[top], %%rsp\n"
+      "call *%[call]\n"
+      "mov %%rbx, %%rsp"
+      : "+D"(made), "+S"(first), "+d"(second), [top] "+r"(top), [call] "+r"(call)
+      :
+      : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+  syscall(SYS_munmap, memory, kStackWanted);
+}
+
+long makeForProgram(ucontext_t& u, long number, const long (&a)[kCallArguments]) {
+  // The instruction stands for the function of libc that would have been called: it is the first of the callers.
+  Stack stack;
+  walkFromCall(stack, frameOf(u));
+  const Stack* outer = self.trapped;
+  self.trapped = &stack;
+  Made made{number, a, 0};
+  {
+    ProgramMask mask(u);
+    makeWithStack(made);
+  }
+  self.trapped = outer;
+  return made.result;
+}
+
+void onCall(int signal, siginfo_t* info, void* context) {
+  auto& u = *static_cast<ucontext_t*>(context);
+  auto& g = u.uc_mcontext.gregs;
+  constexpr int kBySeccomp = 1;  // SYS_SECCOMP
+  if (info->si_code != kBySeccomp) return deliver(signal, info, context);
+  int saved = errno;
+  long number = info->si_syscall;
+  const long a[kCallArguments] = {long(g[REG_RDI]), long(g[REG_RSI]), long(g[REG_RDX]),
+                                  long(g[REG_R10]), long(g[REG_R8]),  long(g[REG_R9])};
+  const Instructions* by = instructionsAt(uintptr_t(g[REG_RIP]));
+  bool byNumber = by != nullptr && handsOver(by->caller, number);
+  long result;
+  bool old = info->si_arch != AUDIT_ARCH_X86_64;
+  if (old || (byNumber && makesTask(number, a))) {
+    if (inRun() && old)
+      unfollowed("it makes system calls as programs for 32 bits do (int 0x80): what they do to PM is not seen");
+    if (inRun() && !old) unfollowedTask();
+    errno = saved;
+    if (letThrough(u, number)) return;
+    result = -ENOMEM;
+  } else if (!inRun()) {
+    ProgramMask mask(u);
+    result = rawCall(number == SYS_vfork ? long{SYS_fork} : number, a);
+  } else if (byNumber) {
+    result = makeForProgram(u, number, a);
+  } else {
+    result = callWithBuffers(*systemCall(number), u, a);
+  }
   g[REG_RAX] = result;
   errno = saved;
 }
@@ -315,6 +372,73 @@ constexpr int kMaxFollowed = 32;
 Followed followed[kMaxFollowed];
 int followedCount = 0;
 
+CallFilter filter;
+
+bool install() {
+  struct sock_fprog program{static_cast<unsigned short>(filter.size), filter.code};
+  syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+// Calls body(address) behind every pair of bytes that is a system call instruction (syscall, int 0x80), or looks like
+// one.
+template <class Body>
+void forEachInstruction(uintptr_t begin, uintptr_t end, Body body) {
+  uintptr_t p = begin;
+  auto all = [](uint8_t byte) { return _mm_set1_epi8(char(byte)); };
+  for (; p + sizeof(__m128i) + 1 <= end; p += sizeof(__m128i)) {
+    __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 1));
+    __m128i call = _mm_and_si128(_mm_cmpeq_epi8(first, all(0x0f)), _mm_cmpeq_epi8(second, all(0x05)));
+    __m128i old = _mm_and_si128(_mm_cmpeq_epi8(first, all(0xcd)), _mm_cmpeq_epi8(second, all(0x80)));
+    for (auto bits = unsigned(_mm_movemask_epi8(_mm_or_si128(call, old))); bits != 0; bits &= bits - 1)
+      body(p + uintptr_t(__builtin_ctz(bits)) + 2);
+  }
+  for (; p + 2 <= end; ++p) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(p);
+    if ((bytes[0] == 0x0f && bytes[1] == 0x05) || (bytes[0] == 0xcd && bytes[1] == 0x80)) body(p + 2);
+  }
+}
+
+// Addresses behind such instructions, in their order, that stay where they are.
+void followAll(Caller caller, const uintptr_t* after, size_t count) {
+  constexpr const char* kNot = "system calls that it makes without libc can't be followed here";
+  if (count == 0) return;
+  if (instructionsCount == kMaxInstructions) return unfollowed(kNot);
+  instructions[instructionsCount] = {after, count, caller};
+  __atomic_store_n(&instructionsCount, instructionsCount + 1, __ATOMIC_RELEASE);
+  for (size_t from = 0; from < count;) {
+    size_t to = from;
+    while (to < count && to - from < kMostInstructions && after[to] >> 32 == after[from] >> 32) ++to;
+    filterInstructions(filter, caller, after + from, to - from);
+    if (!install()) return unfollowed(kNot);
+    from = to;
+  }
+}
+
+Caller programCaller() {
+  return options.zygote != nullptr || options.worker != nullptr ? Caller::Restart : Caller::Program;
+}
+
+void followIn(uintptr_t begin, uintptr_t end) {
+  size_t count = 0;
+  forEachInstruction(begin, end, [&](uintptr_t) { ++count; });
+  if (count == 0) return;
+  size_t bytes = (count * sizeof(uintptr_t) + 4095) & ~size_t{4095};
+  long memory = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
+  if (memory == -1) return unfollowed("there is no memory to follow the system calls that it makes without libc");
+  auto* after = reinterpret_cast<uintptr_t*>(memory);
+  size_t n = 0;
+  forEachInstruction(begin, end, [&](uintptr_t address) { after[n++] = address; });
+  // A file that comes and goes lies at the same place each time.
+  for (int i = 0; i < instructionsCount; ++i)
+    if (instructions[i].count == count && memcmp(instructions[i].after, after, count * sizeof *after) == 0) {
+      syscall(SYS_munmap, memory, bytes);
+      return;
+    }
+  followAll(programCaller(), after, count);
+}
+
 }  // namespace
 
 void takeSystemCalls() { takeSignal(SIGSYS, onCall); }
@@ -322,73 +446,75 @@ void takeSystemCalls() { takeSignal(SIGSYS, onCall); }
 void followSystemCalls(uintptr_t begin, uintptr_t end) {
   for (int i = 0; i < followedCount; ++i)
     if (followed[i].begin <= begin && end <= followed[i].end) return;
-  bool first = followedCount == 0;
   if (followedCount == kMaxFollowed)
     return unfollowed("it maps PM at so many places that system calls are not followed");
   followed[followedCount++] = {begin, end};
-  auto high = uint32_t(begin >> 32);
-  auto highEnd = uint32_t((end - 1) >> 32);
+  filterAddresses(filter, reinterpret_cast<uintptr_t>(blackout_after_syscall), begin, end);
+  if (!install()) unfollowed("system calls that are handed PM can't be followed here (seccomp)");
+}
 
-  constexpr unsigned short kLoad = BPF_LD | BPF_W | BPF_ABS;
-  constexpr unsigned short kEqual = BPF_JMP | BPF_JEQ | BPF_K;
-  constexpr unsigned short kAtLeast = BPF_JMP | BPF_JGE | BPF_K;
-  constexpr unsigned short kAbove = BPF_JMP | BPF_JGT | BPF_K;
-  auto after = reinterpret_cast<uintptr_t>(blackout_after_syscall);
-  // Per call at most: one comparison, and six instructions for each of its arguments, and two of the tree.
-  constexpr size_t kMost = 16 + kCallCount * 30;
-  static struct sock_filter code[kMost];
-  unsigned n = 0;
-  auto put = [&](unsigned short op, unsigned char yes, unsigned char no, uint32_t k) { code[n++] = {op, yes, no, k}; };
-  // Our own call is let through.
-  put(kLoad, 0, 0, offsetof(struct seccomp_data, instruction_pointer));
-  put(kEqual, 0, 3, uint32_t(after));
-  put(kLoad, 0, 0, offsetof(struct seccomp_data, instruction_pointer) + 4);
-  put(kEqual, 0, 1, uint32_t(after >> 32));
-  put(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW);
-  put(kLoad, 0, 0, offsetof(struct seccomp_data, nr));
-  if (first) {
-    put(kEqual, 1, 0, SYS_io_uring_setup);
-    put(kEqual, 0, 1, SYS_io_setup);
-    put(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_TRAP);
+void followInstructions(const dl_phdr_info& info) {
+  // Not those of a sanitizer: its own threads make calls where no signal can be handled.
+  FunctionRange sanitizer = sanitizerCode(info);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || (p.p_flags & PF_R) == 0) continue;
+    uintptr_t begin = info.dlpi_addr + p.p_vaddr;
+    uintptr_t end = begin + p.p_filesz;
+    bool has = sanitizer.begin < sanitizer.end && sanitizer.begin >= begin && sanitizer.end <= end;
+    followIn(begin, has ? sanitizer.begin : end);
+    if (has) followIn(sanitizer.end, end);
   }
-  // A tree over the calls' numbers: most calls are told apart by a few comparisons.
-  auto leaf = [&](const Call& c) {
-    unsigned at = n;
-    put(kEqual, 0, 0, uint32_t(c.number));
-    for (int i = 0; i < kArguments; ++i) {
-      if ((c.addresses >> i & 1) == 0) continue;
-      auto low = uint32_t(offsetof(struct seccomp_data, args) + 8 * size_t(i));
-      put(kLoad, 0, 0, low + 4);
-      if (high == highEnd) {
-        put(kEqual, 0, 4, high);
-        put(kLoad, 0, 0, low);
-        put(kAtLeast, 0, 2, uint32_t(begin));
-        put(kAbove, 1, 0, uint32_t(end - 1));
-      } else {
-        // So large a stretch is ours, and nothing else lies in its first and last 4 GiB.
-        put(kAtLeast, 0, 2, high);
-        put(kAbove, 1, 0, highEnd);
-      }
-      put(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_TRAP);
-    }
-    code[at].jf = static_cast<unsigned char>(n - at - 1);
-    put(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW);
+}
+
+void followLibc() {
+  constexpr uintptr_t kLength = 40;  // of the functions that are no more than a call
+  auto behindCall = [](const char* name) {
+    uintptr_t after = 0;
+    if (auto at = reinterpret_cast<uintptr_t>(dlsym(RTLD_NEXT, name)); at != 0)
+      forEachInstruction(at, at + kLength, [&](uintptr_t a) { after = after == 0 ? a : after; });
+    return after;
   };
-  auto tree = [&](auto& self, size_t from, size_t to) -> void {
-    if (to - from == 1) return leaf(kSorted.calls[from]);
-    size_t middle = (from + to) / 2;
-    put(kAtLeast, 0, 1, uint32_t(kSorted.calls[middle].number));
-    unsigned jump = n;
-    put(BPF_JMP | BPF_JA, 0, 0, 0);
-    self(self, from, middle);
-    code[jump].k = n - jump - 1;
-    self(self, middle, to);
-  };
-  tree(tree, 0, kCallCount);
-  struct sock_fprog program{static_cast<unsigned short>(n), code};
-  syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
-    unfollowed("system calls that are handed PM can't be followed here (seccomp)");
+  static uintptr_t own[kSystemCallCount];
+  size_t count = 0;
+  for (const SystemCall& call : kSystemCalls) {
+    if (!handsOver(Caller::Libc, call.number)) continue;
+    uintptr_t after = behindCall(call.name);
+    size_t at = count;
+    while (at > 0 && own[at - 1] > after) --at;
+    if (after == 0 || (at > 0 && own[at - 1] == after)) continue;
+    memmove(own + at + 1, own + at, (count - at) * sizeof *own);
+    own[at] = after;
+    ++count;
+  }
+  followAll(Caller::Libc, own, count);
+  // For whoever looks it up past ours: what it is asked for is the program's.
+  static uintptr_t general;
+  general = behindCall("syscall");
+  if (general != 0) followAll(programCaller(), &general, 1);
+}
+
+bool (*makeByNumber)(long number, const long (&a)[kCallArguments], long& result) = nullptr;
+
+bool makesTask(long number, const long (&a)[kCallArguments]) {
+  constexpr uint64_t kSignal = 0xff, kVfork = CLONE_VM | CLONE_VFORK;
+  uint64_t flags = 0, stack = 0;
+  if (number == SYS_clone) {
+    flags = uint64_t(a[0]) & ~kSignal;
+    stack = uint64_t(a[1]);
+  } else if (number == SYS_clone3) {
+    const auto* asked = reinterpret_cast<const clone_args*>(a[0]);
+    flags = asked->flags;
+    stack = asked->stack;
+  } else {
+    return false;
+  }
+  return stack != 0 || (flags != 0 && flags != kVfork);
+}
+
+void unfollowedTask() {
+  unfollowed(
+      "it makes threads or processes without libc (clone): what they do to PM can't be told from what others do");
 }
 
 }  // namespace blackout::rt

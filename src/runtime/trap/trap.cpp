@@ -18,13 +18,13 @@
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patches.h"
+#include "runtime/trap/signals.h"
 #include "runtime/trap/single_step.h"
+#include "runtime/trap/sites.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
 
 namespace blackout::rt {
-
-bool trapping = false;
-bool plainCode = false;
 
 namespace {
 
@@ -39,6 +39,7 @@ struct Trap {
   Access access;
   uint64_t iterations;  // that are executed now
   Stored stored;
+  Pieces* parts = nullptr;  // of a scatter that is executed in parts
 };
 
 // Iterations that one execution can do: all its memory is reached in one way, and it goes upwards.
@@ -91,28 +92,34 @@ bool forbidden(const Access& a, uint64_t iterations) {
   return no;
 }
 
-void recordWritten(const Trap& t, const Operand& o, uint8_t kind, uint32_t where, bool joined) {
-  size_t size = size_t(o.size * t.iterations);
-  alignas(16) uint8_t bytes[512];
-  for (size_t done = 0; done < size;) {
-    size_t n = size - done < sizeof bytes ? size - done : sizeof bytes;
-    readThrough(bytes, o.address + done, n);
-    if (t.stored.mask == ~uint64_t{0} || size > 64) {
-      recordStore(kind, reinterpret_cast<void*>(o.address + done), bytes, n, where, joined);
-    } else {
-      for (size_t from = 0; from < n;) {
-        if ((t.stored.mask >> from & 1) == 0) {
-          ++from;
-          continue;
-        }
-        size_t to = from;
-        while (to < n && (t.stored.mask >> to & 1) != 0) ++to;
-        recordStore(kind, reinterpret_cast<void*>(o.address + from), bytes + from, to - from, where);
-        from = to;
-      }
-    }
-    done += n;
+// The runs of set bits, of `size` bytes: body(from, size).
+template <class Body>
+void eachRun(uint64_t mask, size_t size, Body body) {
+  if (mask == ~uint64_t{0} || size > 64) return body(size_t{0}, size);
+  for (size_t from = 0; from < size; ++from) {
+    size_t to = from;
+    while (to < size && (mask >> to & 1) != 0) ++to;
+    if (to == from) continue;
+    body(from, to - from);
+    from = to;
   }
+}
+
+void recordWritten(const Trap& t, const Operand& o, uint8_t kind, uint32_t where, bool joined) {
+  alignas(16) uint8_t bytes[512];
+  if (joined) {
+    readThrough(bytes, o.address, 16);
+    return recordStore(kind, reinterpret_cast<void*>(o.address), bytes, 16, where, true);
+  }
+  Pieces own(kind, where);
+  Pieces& pieces = t.parts == nullptr ? own : *t.parts;
+  eachRun(t.stored.mask, size_t(o.size * t.iterations), [&](size_t from, size_t size) {
+    for (size_t n = 0; size > 0; from += n, size -= n) {
+      n = size < sizeof bytes ? size : sizeof bytes;
+      readThrough(bytes, o.address + from, n);
+      pieces.add(reinterpret_cast<void*>(o.address + from), bytes, n);
+    }
+  });
 }
 
 // What the instruction did, as a hook of instrumented code would record it.
@@ -122,7 +129,9 @@ void recordTrap(const Trap& t, blackout_site_kind kind, uint32_t where) {
     const Operand& o = t.access.operands[i];
     size_t size = size_t(o.size * t.iterations);
     if (!overlapsRegion(o.address, o.address + size)) continue;
-    if (o.read && options.loads != 0 && !atomic) recordLoad(reinterpret_cast<void*>(o.address), size, where);
+    if (o.read && options.loads != 0 && !atomic)
+      eachRun(o.bytes, size,
+              [&](size_t from, size_t n) { recordLoad(reinterpret_cast<void*>(o.address + from), n, where); });
     if (!o.written) continue;
     if (!t.stored.any) {
       if (atomic) append(BLACKOUT_EV_RmwFence, 0, where, o.address, 0);
@@ -142,31 +151,30 @@ void pagesAccessed(const Trap& t, blackout_site* site) {
   }
 }
 
-// A recovery run touches a page with watched lines.
+// A recovery run touches a page with tracked lines.
 void observeTrap(const Trap& t, blackout_site* site) {
   uint32_t group = t.iterations > 1 ? newGroup() : 0;
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
-    if (o.read) observe(reinterpret_cast<void*>(o.address), size_t(o.size * t.iterations), site, nullptr, group);
+    if (!o.read) continue;
+    eachRun(o.bytes, size_t(o.size * t.iterations), [&](size_t from, size_t n) {
+      observe(reinterpret_cast<void*>(o.address + from), n, site, nullptr, group);
+    });
   }
 }
 void overwriteTrap(const Trap& t) {
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
     if (!o.written || !t.stored.any) continue;
-    if (t.stored.mask == ~uint64_t{0} || o.size > 64) {
-      overwrite(reinterpret_cast<void*>(o.address), size_t(o.size * t.iterations));
-    } else {
-      for (unsigned b = 0; b < o.size; ++b)
-        if ((t.stored.mask >> b & 1) != 0) overwrite(reinterpret_cast<void*>(o.address + b), 1);
-    }
+    eachRun(t.stored.mask, size_t(o.size * t.iterations),
+            [&](size_t from, size_t n) { overwrite(reinterpret_cast<void*>(o.address + from), n); });
   }
 }
 
 // --- signals ---
 
-// The runtime's own access, or one whose event somebody is about to append.
-bool silent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
+// Inside an event of our own: the runtime's own access, or one whose event somebody is about to append.
+bool insideOwnEvent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
 
 bool isFlush(blackout_site_kind kind) {
   return kind == BLACKOUT_SITE_Clflush || kind == BLACKOUT_SITE_Clflushopt || kind == BLACKOUT_SITE_Clwb;
@@ -186,7 +194,7 @@ Fault effectOnly(const Instruction& i, ucontext_t& context) {
 
 // A recovery run of which only the observations are wanted.
 Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
-  if (self.busy && silent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
+  if (insideOwnEvent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
   Scope scope;
   Region* r = pageRegion(address);
   if (r == nullptr || r->pages == nullptr) return Fault::Theirs;
@@ -227,6 +235,11 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   return Fault::Handled;
 }
 
+bool isUnfinishedScatter(const Trap& t, uintptr_t pc) {
+  return t.access.count == 1 && t.access.operands[0].written && t.access.iterations == 1 &&
+         placeInProgram(uintptr_t(t.context.uc_mcontext.gregs[REG_RIP])) == pc;
+}
+
 Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
   uintptr_t pc = placeInProgram(uintptr_t(context.uc_mcontext.gregs[REG_RIP]));
   if (isFlush(kindOf(i))) {
@@ -234,7 +247,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     context.uc_mcontext.gregs[REG_RIP] += lengthOf(i);
     return Fault::Handled;
   }
-  if (self.busy && silent(pc)) return effectOnly(i, context);
+  if (insideOwnEvent(pc)) return effectOnly(i, context);
   Stack stack;
   walkFrom(stack, frameOf(context));
   Trap t{i, context, accessOf(i, context), 1, {}};
@@ -253,7 +266,7 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     uint32_t size = t.access.count == 0 || t.access.iterations > 1 ? 0 : t.access.operands[0].size;
     site = trappedSite(pc, kindOf(i), size);
   }
-  if (recovering()) {
+  if (observesCrash()) {
     self.trapped = &stack;
     observeTrap(t, site);
     self.trapped = nullptr;
@@ -269,8 +282,20 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
       beginStep(context, address, whereOf(site, stack));
       return Fault::Handled;
   }
-  if (recovering()) overwriteTrap(t);
-  recordTrap(t, kindOf(i), whereOf(site, stack));
+  if (observesCrash()) overwriteTrap(t);
+  uint32_t where = whereOf(site, stack);
+  Pieces parts(BLACKOUT_EV_Store, where);
+  if (isUnfinishedScatter(t, pc)) t.parts = &parts;
+  recordTrap(t, kindOf(i), where);
+  // The rest of a scatter is part of the same store; what can't be done here faults again.
+  while (isUnfinishedScatter(t, pc)) {
+    t.access = accessOf(i, context);
+    const Operand& o = t.access.operands[0];
+    if (t.access.count == 0 || pageRegion(o.address) == nullptr || forbidden(t.access, 1)) break;
+    if (executeThrough(t) != Executed::Done) break;
+    if (observesCrash()) overwriteTrap(t);
+    recordTrap(t, kindOf(i), where);
+  }
   return Fault::Handled;
 }
 
@@ -295,7 +320,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
     i = instructionAt(pc, patch == nullptr ? nullptr : patch->original);
   }
   Fault fault = Fault::Theirs;
-  if (i != nullptr) fault = quiet() ? observeFault(*i, u, address) : recordFault(*i, u, address);
+  if (i != nullptr) fault = recordsEvents() ? recordFault(*i, u, address) : observeFault(*i, u, address);
   errno = saved;
   if (fault == Fault::Handled) return;
   if (nested.si_signo != 0) {
@@ -307,7 +332,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
 
 // An instruction that was replaced is about to be executed.
 void onPatch(const Patch& patch, ucontext_t& context) {
-  if (patch.kind != BLACKOUT_SITE_Request && (!recording() || quiet())) return;
+  if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;
   Stack stack;
   walkFrom(stack, frameOf(context));
@@ -316,7 +341,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
     auto* args = reinterpret_cast<const uint64_t*>(context.uc_mcontext.gregs[REG_RAX]);
     auto& result = context.uc_mcontext.gregs[REG_RDX];
     blackout_site* site = nullptr;
-    if (recording() && !quiet()) {
+    if (recordsEvents()) {
       Scope scope;
       if (!scope.nested) site = trappedSite(patch.pc, kind, 0);
     }
@@ -384,29 +409,19 @@ void onTrap(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-Frame frameOf(const ucontext_t& context) {
-  const auto& g = context.uc_mcontext.gregs;
-  return {placeInProgram(uintptr_t(g[REG_RIP])),
-          uintptr_t(g[REG_RSP]),
-          uintptr_t(g[REG_RBP]),
-          uintptr_t(g[REG_RBX]),
-          uintptr_t(g[REG_R12]),
-          uintptr_t(g[REG_R13]),
-          uintptr_t(g[REG_R14]),
-          uintptr_t(g[REG_R15]),
-          uintptr_t(g[REG_R10])};
-}
-
 void prepareTraps() {
   if (options.trap == 0) return;
   if (!prepareInstructions())
     stop("code that was not compiled by Blackout is followed with the decoder libZydis.so.4.0; install libzydis4.0",
          nullptr, 2);
   trapping = true;
+  followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
-  // Constructors may meet a breakpoint.
+  // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
-  followLoader(onPatch);
+  takeSystemCalls();
+  followLoader(onPatch, {followInstructions, forgetModule, noteModules});
+  followLibc();
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
@@ -414,9 +429,8 @@ void beginTraps() {
   if (!trapping) return;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
-  takeSystemCalls();
   sayKept();
-  if (recovering()) worker->instrumented = 1;
+  if (observesCrash()) worker->instrumented = 1;
 }
 
 }  // namespace blackout::rt

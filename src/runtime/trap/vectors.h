@@ -10,7 +10,7 @@
 
 #include "runtime/recorder.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 

@@ -504,6 +504,39 @@ READER(map_raw) {
   const long again = syscall(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
   return again > 0 && *(reinterpret_cast<volatile char*>(again) + offset_of(p, p->text)) == '4';
 }
+READER(map_assembly) {
+  const long file = by_assembly(SYS_openat, AT_FDCWD, g_pool_path, O_RDONLY, 0);
+  const long again = by_assembly(SYS_mmap, 0, kPoolSize, PROT_READ, MAP_SHARED, file, 0);
+  return again > 0 && *(reinterpret_cast<volatile char*>(again) + offset_of(p, p->text)) == '4';
+}
+READER(pread_assembly) {
+  char copy[64] = "";
+  const long file = by_assembly(SYS_open, g_pool_path, O_RDONLY, 0);
+  const bool all = by_assembly(SYS_pread64, file, copy, sizeof copy, offset_of(p, p->text)) == sizeof copy;
+  by_assembly(SYS_close, file);
+  return all && is_text(copy);
+}
+READER(grow_assembly) {
+  const long file = by_assembly(SYS_open, g_pool_path, O_RDWR, 0);
+  if (by_assembly(SYS_ftruncate, file, 2 * kPoolSize) != 0) return false;
+  return p->text[0] == '4' && in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(rename_assembly) {
+  // Away and back, and the copy that took its place is gone.
+  if (by_assembly(SYS_rename, g_pool_path, "elsewhere") != 0 || access(g_pool_path, F_OK) == 0) return false;
+  if (by_assembly(SYS_renameat2, AT_FDCWD, "elsewhere", AT_FDCWD, g_pool_path, 0) != 0) return false;
+  return in_mapping(p, g_pool_path, O_RDWR, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+READER(unlink_assembly) {
+  const bool right = p->text[0] == '4';
+  return by_assembly(SYS_unlink, g_pool_path) == 0 && access(g_pool_path, F_OK) != 0 && right;
+}
+READER(fork_assembly) {
+  const long child = by_assembly(SYS_fork);
+  if (child == 0) by_assembly(SYS_exit_group, p->text[0] == '4' ? 0 : 1);
+  int status = 1;
+  return waitpid(static_cast<pid_t>(child), &status, 0) == child && status == 0;
+}
 READER(mremap) {
   void* moved = mremap(p, kPoolSize, kPoolSize, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x290000000000));
   return moved != MAP_FAILED && static_cast<Pool*>(moved)->text[0] == '4';

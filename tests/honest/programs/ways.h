@@ -39,6 +39,20 @@ static inline void persist(const void* at, size_t size) {
   fence();
 }
 
+// A system call that no library is asked for.
+template <typename... Arguments>
+__attribute__((always_inline)) static inline long by_assembly(long number, Arguments... arguments) {
+  const long given[6] = {(long)arguments...};
+  register long fourth asm("r10") = given[3];
+  register long fifth asm("r8") = given[4];
+  register long sixth asm("r9") = given[5];
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(given[0]), "S"(given[1]), "d"(given[2]), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "rcx", "r11", "memory");
+  return number;
+}
+
 // What a writer has written.
 struct Written {
   const void* at;

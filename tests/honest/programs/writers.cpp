@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <immintrin.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -587,19 +588,35 @@ WRITER(map_raw) {
   WRITTEN(p->area, 16);
 }
 WRITER(map_assembly) {
-  // No library is asked.
-  long file = SYS_open;
-  asm volatile("syscall" : "+a"(file) : "D"(g_pool_path), "S"(O_RDWR), "d"(0) : "rcx", "r11", "memory");
-  register long flags asm("r10") = MAP_SHARED;
-  register long descriptor asm("r8") = file;
-  register long offset asm("r9") = 0;
-  long again = SYS_mmap;
-  asm volatile("syscall"
-               : "+a"(again)
-               : "D"(0), "S"(kPoolSize), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(descriptor), "r"(offset)
-               : "rcx", "r11", "memory");
+  const long file = by_assembly(SYS_open, g_pool_path, O_RDWR, 0);
+  const long again = by_assembly(SYS_mmap, 0, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (again < 0 && again > -4096) abort();
   memcpy(reinterpret_cast<Pool*>(again)->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(openat2_assembly) {
+  open_how how = {};
+  how.flags = O_RDWR;
+  const long file = by_assembly(SYS_openat2, AT_FDCWD, g_pool_path, &how, sizeof how);
+  const long again = by_assembly(SYS_mmap, 0, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (again < 0 && again > -4096) abort();
+  memcpy(reinterpret_cast<Pool*>(again)->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(file_assembly) {
+  const long file = by_assembly(SYS_openat, AT_FDCWD, g_pool_path, O_WRONLY, 0);
+  if (by_assembly(SYS_pwrite64, file, some_bytes(), 16, offset_of(p, p->area)) != 16) abort();
+  if (right) by_assembly(SYS_fsync, file);
+  by_assembly(SYS_close, file);
+  return {p->area, 16};
+}
+WRITER(looked_up_syscall) {
+  // The C library's own, past every other function of the name.
+  auto* call = reinterpret_cast<long (*)(long, ...)>(dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "syscall"));
+  const long file = call(SYS_open, g_pool_path, O_RDWR);
+  auto* again =
+      reinterpret_cast<Pool*>(call(SYS_mmap, nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L));
+  memcpy(again->area, some_bytes(), 16);
   WRITTEN(p->area, 16);
 }
 WRITER(mremap) {

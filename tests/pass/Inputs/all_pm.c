@@ -101,6 +101,16 @@ BLACKOUT_HOOK void __blackout_leave(void *p, size_t size, blackout_site *s, int 
   if (printing) say(s, stored ? "" : " failed", size);
   GARBAGE;
 }
+BLACKOUT_HOOK void __blackout_store_lanes(void *const *pointers, const void *data, uint64_t mask, size_t element,
+                                          blackout_site *s) {
+  must(s->size == element, "size of a lane");
+  for (int lane = 0; lane < 64; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    memcpy(pointers[lane], (const char *)data + (size_t)lane * element, element);
+    if (printing) say(s, "", element);
+  }
+  GARBAGE;
+}
 BLACKOUT_HOOK void __blackout_rmw_fence(void *p, blackout_site *s) {
   (void)p;
   if (printing) say(s, " fence", 0);

@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   MUST(chdir("/") == 0 && getcwd(pool + 0x180, 64) == pool + 0x180 && strcmp(pool + 0x180, "/") == 0);
   MUST(chdir(argv[2]) == 0);
   // The two words of a timespec, as far as they change zero bytes.
-  // CHECK-NEXT: store 1:0x1c0 {{.*}} in syscall
+  // CHECK-NEXT: store 1:0x1c0 {{.*}} clock_gettime
   struct timespec* now = (struct timespec*)(pool + 0x1c0);
   MUST(syscall(SYS_clock_gettime, CLOCK_REALTIME, now) == 0 && now->tv_sec > 1000000000);
 

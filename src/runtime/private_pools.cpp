@@ -20,17 +20,13 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
-#include "runtime/trap/trap.h"
+#include "runtime/trap/pages.h"
 
 namespace blackout::rt {
 
 namespace {
 
-constexpr int kMaxDescriptors = 1024;
-
-bool owned = false;
 char ownShadow[PATH_MAX];
-int flagsOf[kMaxDescriptors];
 int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are made
 
 // Private mappings that the program has unmapped: what it stored is still there.
@@ -139,7 +135,7 @@ bool isAside(uintptr_t begin, uintptr_t end) {
 
 bool putAside(uintptr_t begin, uintptr_t end) {
   bool stored = (worker->used & BLACKOUT_USED_STORED) != 0 || !trapping;
-  if (ownsPools() || !stored) return false;
+  if (hasPrivatePools() || !stored) return false;
   int pieces = 0;
   bool odd = false;  // registered memory may begin anywhere
   forEachRegion(begin, end, [&](const Region& r, uintptr_t, uintptr_t) {
@@ -148,7 +144,7 @@ bool putAside(uintptr_t begin, uintptr_t end) {
   });
   if (pieces == 0 || odd) return false;
   if (asideCount + pieces > kMaxAside) {
-    ownPools();
+    makePrivatePools();
     return false;
   }
   forEachRegion(begin, end, [&](const Region& r, uintptr_t from, uintptr_t to) {
@@ -176,38 +172,31 @@ bool putAside(uintptr_t begin, uintptr_t end) {
   return true;
 }
 
-bool ownsPools() { return owned; }
-void joinOwnPools() { owned = true; }
-
-void notePoolFlags(int fd, int flags) {
-  if (fd >= 0 && fd < kMaxDescriptors) flagsOf[fd] = flags;
-}
-bool readsPool(int fd) { return recovering() && isPoolDescriptor(fd); }
-int poolFlags(int fd) { return fd >= 0 && fd < kMaxDescriptors ? flagsOf[fd] : 0; }
-
-void ownPools() {
-  if (ownsPools()) return;
+void makePrivatePools() {
+  if (!mapsImage()) return;
   int saved = errno;
   Scope scope;
-  owned = true;
+  privatePools = true;
   worker->owns = 1;
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s/run", workerFolder);
   syscall(SYS_mkdir, folder, 0700);
   snprintf(ownShadow, sizeof ownShadow, "%s/run/pools", workerFolder);
 
-  int open[kMaxDescriptors];
-  uint32_t files[kMaxDescriptors];
+  constexpr int kMaxOpen = 1024;
+  int open[kMaxOpen];
+  uint32_t files[kMaxOpen];
   int count = 0;
-  for (int fd = 0; fd < kMaxDescriptors; ++fd) {
-    if (!isPoolDescriptor(fd)) continue;
+  for (int fd = -1; (fd = nextPoolDescriptor(fd + 1)) >= 0;) {
     uint32_t file = fileOfDescriptor(fd);
     if (file == 0) continue;
+    if (count == kMaxOpen)
+      endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 1024 descriptors of its pools", nullptr);
     open[count] = fd;
     files[count++] = file;
   }
   // Descriptors of one description stay one: they share their position and their locks.
-  int sameAs[kMaxDescriptors];
+  int sameAs[kMaxOpen];
   for (int i = 0; i < count; ++i) {
     sameAs[i] = -1;
     long me = syscall(SYS_getpid);

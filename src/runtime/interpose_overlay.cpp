@@ -24,6 +24,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "runtime/chosen_path.h"
 #include "runtime/layers.h"
 #include "runtime/namespaces.h"
 #include "runtime/overlay.h"
@@ -40,19 +41,6 @@ static long address(const void* p) { return reinterpret_cast<long>(p); }
 
 namespace {
 
-// A path for a call that knows nothing of pools.
-struct Chosen {
-  Chosen(int dirfd, const char* path, Use use) : fd(dirfd), path(path) {
-    char pool[PATH_MAX];
-    if (redirect(dirfd, path, pool) || !outside(dirfd, path, use, own)) return;
-    fd = AT_FDCWD;
-    this->path = own;
-  }
-  int fd;
-  const char* path;
-  char own[PATH_MAX];
-};
-
 // The file behind a shared memory object or a named semaphore.
 bool sharedPath(const char* kind, const char* name, char* out) {
   while (*name == '/') ++name;
@@ -67,15 +55,15 @@ bool sharedPath(const char* kind, const char* name, char* out) {
 }  // namespace
 
 BLACKOUT_EXPORT int symlinkat(const char* target, int dirfd, const char* path) noexcept {
-  Chosen c(dirfd, path, Use::MakeName);
+  ChosenPath c(dirfd, path, Use::MakeName);
   return int(callForProgram(SYS_symlinkat, address(target), long(c.fd), address(c.path)));
 }
 BLACKOUT_EXPORT ssize_t readlinkat(int dirfd, const char* path, char* out, size_t size) noexcept {
-  Chosen c(dirfd, path, Use::LookLink);
+  ChosenPath c(dirfd, path, Use::LookLink);
   return callForProgram(SYS_readlinkat, long(c.fd), address(c.path), address(out), long(size));
 }
 BLACKOUT_EXPORT int mknodat(int dirfd, const char* path, mode_t mode, dev_t device) noexcept {
-  Chosen c(dirfd, path, Use::MakeName);
+  ChosenPath c(dirfd, path, Use::MakeName);
   return int(callForProgram(SYS_mknodat, long(c.fd), address(c.path), long(mode), long(device)));
 }
 BLACKOUT_EXPORT int mknod(const char* path, mode_t mode, dev_t device) noexcept {
@@ -86,50 +74,50 @@ BLACKOUT_EXPORT int mkfifoat(int dirfd, const char* path, mode_t mode) noexcept 
 }
 BLACKOUT_EXPORT int mkfifo(const char* path, mode_t mode) noexcept { return mkfifoat(AT_FDCWD, path, mode); }
 BLACKOUT_EXPORT int fchownat(int dirfd, const char* path, uid_t user, gid_t group, int flags) noexcept {
-  Chosen c(dirfd, path, Use::Change);
+  ChosenPath c(dirfd, path, Use::Change);
   return int(callForProgram(SYS_fchownat, long(c.fd), address(c.path), long(user), long(group), long(flags)));
 }
 
 // Through a descriptor.
 BLACKOUT_EXPORT int flock(int fd, int operation) noexcept {
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   return int(syscall(SYS_flock, fd, operation));
 }
 BLACKOUT_EXPORT int lockf(int fd, int command, off_t size) {
   int done;
   if (lockPoolPart(fd, command, size, done)) return done;
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   int r = BLACKOUT_REAL(lockf)(fd, command, size);
   if (r == 0) noteLock(fd);
   return r;
 }
 BLACKOUT_EXPORT int lockf64(int fd, int command, off_t size) { return lockf(fd, command, size); }
 BLACKOUT_EXPORT int fchmod(int fd, mode_t mode) noexcept {
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   return int(syscall(SYS_fchmod, fd, mode));
 }
 BLACKOUT_EXPORT int fchown(int fd, uid_t user, gid_t group) noexcept {
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   return int(syscall(SYS_fchown, fd, user, group));
 }
 BLACKOUT_EXPORT int futimens(int fd, const struct timespec times[2]) noexcept {
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   return int(callForProgram(SYS_utimensat, long(fd), 0, address(times), long(0)));
 }
 BLACKOUT_EXPORT int futimes(int fd, const struct timeval times[2]) noexcept {
-  ownDescriptor(fd);
+  makePrivateDescriptor(fd);
   return BLACKOUT_REAL(futimes)(fd, times);
 }
 
 // A working folder of the run's own is the user's to the program.
 BLACKOUT_EXPORT char* getcwd(char* out, size_t size) noexcept {
   char* r = BLACKOUT_REAL(getcwd)(out, size);
-  if (r != nullptr && recovering()) layers::publicPath(r);
+  if (r != nullptr && redirectsFiles()) layers::publicPath(r);
   return r;
 }
 
 BLACKOUT_EXPORT char* mkdtemp(char* pattern) noexcept {
-  if (!recording()) return BLACKOUT_REAL(mkdtemp)(pattern);
+  if (!inRun()) return BLACKOUT_REAL(mkdtemp)(pattern);
   // Numbers instead of chance, and not made inside libc: as mkostemp.
   size_t n = strlen(pattern);
   if (n < 6 || memcmp(pattern + n - 6, "XXXXXX", 6) != 0) {
@@ -166,9 +154,9 @@ BLACKOUT_EXPORT sem_t* sem_open(const char* name, int flags, ...) noexcept {
   va_end(arguments);
   char path[PATH_MAX];
   if (!sharedPath("sem.", name, path)) return SEM_FAILED;
-  if (!recovering()) {
+  if (!redirectsFiles()) {
     char ignored[PATH_MAX];
-    if ((flags & O_CREAT) != 0) outside(AT_FDCWD, path, Use::Make, ignored);
+    if ((flags & O_CREAT) != 0) redirectToOverlay(AT_FDCWD, path, Use::Make, ignored);
     return BLACKOUT_REAL_VERSION(sem_open, "GLIBC_2.34")(name, flags, mode, value);
   }
   int fd = open(path, O_RDWR | O_CLOEXEC | (flags & (O_CREAT | O_EXCL)), mode);
@@ -184,7 +172,7 @@ BLACKOUT_EXPORT sem_t* sem_open(const char* name, int flags, ...) noexcept {
   return s;
 }
 BLACKOUT_EXPORT int sem_close(sem_t* s) noexcept {
-  if (!recovering()) return BLACKOUT_REAL_VERSION(sem_close, "GLIBC_2.34")(s);
+  if (!redirectsFiles()) return BLACKOUT_REAL_VERSION(sem_close, "GLIBC_2.34")(s);
   return int(syscall(SYS_munmap, s, sizeof(sem_t)));
 }
 BLACKOUT_EXPORT int sem_unlink(const char* name) noexcept {
@@ -194,15 +182,15 @@ BLACKOUT_EXPORT int sem_unlink(const char* name) noexcept {
 
 // What the kernel keeps by a number of the program's choice.
 BLACKOUT_EXPORT int shmget(key_t key, size_t size, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_shmget, key, size, flags));
 }
 BLACKOUT_EXPORT int semget(key_t key, int count, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_semget, key, count, flags));
 }
 BLACKOUT_EXPORT int msgget(key_t key, int flags) noexcept {
-  ownIpc();
+  makePrivateIpc();
   return int(syscall(SYS_msgget, key, flags));
 }
 BLACKOUT_EXPORT mqd_t mq_open(const char* name, int flags, ...) noexcept {
@@ -211,6 +199,6 @@ BLACKOUT_EXPORT mqd_t mq_open(const char* name, int flags, ...) noexcept {
   mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
   auto* attributes = (flags & O_CREAT) != 0 ? va_arg(arguments, struct mq_attr*) : nullptr;
   va_end(arguments);
-  ownIpc();
+  makePrivateIpc();
   return BLACKOUT_REAL_VERSION(mq_open, "GLIBC_2.34")(name, flags, mode, attributes);
 }
