@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   int runs = std::atoi(argv[4]);
   auto once = [&](int i) {
     Run request;
-    request.pointNo = static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5;
+    request.pointNo = PointNo(static_cast<std::uint32_t>(i) % 4 + baseline.count() - 5);
     auto done = take(runner->run(request));
     if (done.outcome.ending != Ending::Exited || done.outcome.code != 0) {
       fmt::print(stderr, "runs_bench: a recovery failed: {}\n", done.outcome.output);

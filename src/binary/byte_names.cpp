@@ -37,7 +37,7 @@ namespace {
 NamedBytes located(const Trace& trace, PmAddr addr, std::uint64_t size) {
   NamedBytes out;
   FileNo f = fileOf(addr);
-  if (f != 0 && f < trace.files().size()) out.file = trace.files()[f].path;
+  if (f != 0 && trace.files().has(f)) out.file = trace.files()[f].path;
   out.offset = offsetOf(addr);
   out.size = size;
   return out;
@@ -105,7 +105,7 @@ NamedBytes ByteNames::of(EventNo event) const {
 NamedBytes ByteNames::range(PmAddr addr, std::uint64_t size, EventNo at) const {
   NamedBytes out = located(index_.trace(), addr, size);
   // A file that a restart made is in no trace but its own.
-  if (fileOf(addr) == 0 || fileOf(addr) > index_.files().count()) return out;
+  if (fileOf(addr) == 0 || fileOf(addr) > index_.files().last()) return out;
   EventNo named = 0;
   for (LineNo line = lineOf(addr); addressOf(line) < addr + size; ++line) {
     PmAddr from = std::max(addr, addressOf(line));

@@ -87,7 +87,7 @@ Result<void> TrappedSites::nameSites(const std::string& tracePath) {
     auto trace = Trace::open(tracePath);
     if (!trace) return tl::unexpected(trace.error());
     for (const LoadedModule& m : trace->modules()) addModule(m.path);
-    for (SiteNo n = 1; n < trace->siteCount(); ++n) {
+    for (SiteNo n = 1; n < trace->siteEnd(); ++n) {
       const Site& raw = *trace->site(n);
       if (!raw.trapped || !raw.module.empty()) continue;
       const Site* site = at(raw.id);

@@ -199,7 +199,7 @@ std::string mayHaveFlushed(const Trace& trace) {
       return fmt::format("Nothing is said about durability: {}.", trace.payload(n));
   // A library that never touched PM (libcrypto has such places) needs no words.
   std::set<std::string, std::less<>> touching;
-  for (SiteNo n = 1; n < trace.siteCount(); ++n) touching.insert(trace.site(n)->module);
+  for (SiteNo n = 1; n < trace.siteEnd(); ++n) touching.insert(trace.site(n)->module);
   for (const LoadedModule& m : trace.modules())
     if (m.unproved > 0 && touching.contains(m.path))
       return fmt::format(

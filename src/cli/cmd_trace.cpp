@@ -26,7 +26,7 @@ struct Options {
 };
 
 void printStack(Symbolizer& symbolizer, const Event& e) {
-  for (const Frame& f : symbolizer.stackOf(e.where))
+  for (const Frame& f : symbolizer.stackOf(stackOf(e)))
     fmt::print("{:>14}{} {}:{}:{}\n", "", f.function.empty() ? "??" : f.function, f.file.empty() ? "??" : f.file,
                f.line, f.column);
 }

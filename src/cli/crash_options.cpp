@@ -168,6 +168,12 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
                  "seconds after which a restart is ended; nothing is concluded from that")
       ->type_name("SECONDS")
       ->check(atLeastOne());
+  app.add_option(
+         "--run-memory", w.limits.mebibytes,
+         "memory that a restart may take besides its pools, in MiB; one that takes more only after a crash is a "
+         "finding")
+      ->type_name("MIB")
+      ->check(atLeastOne());
   app.add_option("--resume", w.resume, "continue an exploration that was ended early, from the file that it left")
       ->type_name("FILE");
   app.add_option("--findings", w.findings,

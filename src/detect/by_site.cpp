@@ -28,18 +28,18 @@ bool isOf(AccessClass wanted, const Event& e) {
 
 }  // namespace
 
-std::vector<StoreNo> executionsOf(const Index& index) {
+IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
   auto stores = index.stores();
   const Trace& trace = index.trace();
-  std::vector<StoreNo> first(stores.size());
-  for (StoreNo s = 0; s < stores.size(); ++s) {
+  IdVector<StoreNo, StoreNo> first(stores.size());
+  for (StoreNo s : idRange<StoreNo>(stores.size())) {
     first[s] = s;
     if (s == 0) continue;
     // The last event of the store before; the slot before this one might be some other event's payload.
     EventNo last = stores[s - 1].event;
     if ((trace[last].len & BLACKOUT_JOINED) != 0) ++last;
     if (last + 1 == stores[s].event && (trace[last].len & BLACKOUT_WIDE) != 0 &&
-        trace[last].thread == trace[last + 1].thread)
+        threadOf(trace[last]) == threadOf(trace[last + 1]))
       first[s] = first[s - 1];
   }
   return first;
@@ -47,7 +47,7 @@ std::vector<StoreNo> executionsOf(const Index& index) {
 
 Executions::Executions(const Trace& trace, const Regions& regions, AccessClass wanted) {
   // By place first: a lookup of the site per event would cost more than the rest.
-  std::vector<std::uint64_t> byWhere(trace.stackCount());
+  IdVector<StackId, std::uint64_t> byWhere(trace.stackEnd());
   bool follows = false;  // the next event goes on with this one's store
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
@@ -59,11 +59,11 @@ Executions::Executions(const Trace& trace, const Regions& regions, AccessClass w
     follows = isStore(e) && (e.len & (BLACKOUT_WIDE | BLACKOUT_JOINED)) != 0;
     if (!first || !regions.contains(n)) continue;
     if (e.where != 0)
-      ++byWhere[e.where];
+      ++byWhere[stackOf(e)];
     else
       ++counts_[siteKey(trace, e)];
   }
-  for (StackId w = 1; w < byWhere.size(); ++w)
+  for (StackId w = 1; w < byWhere.endId(); ++w)
     if (byWhere[w] > 0)
       if (const Site* site = trace.site(trace.callStack(w)->site)) counts_[{true, site->id}] += byWhere[w];
 }
@@ -74,7 +74,7 @@ std::uint64_t Executions::of(SiteKey key) const {
 }
 
 NumberedPlace placeOfEvent(const Trace& trace, std::string label, EventNo n) {
-  NumberedPlace place = placeOf(trace, std::move(label), trace[n].where);
+  NumberedPlace place = placeOf(trace, std::move(label), stackOf(trace[n]));
   if (place.access.empty()) place.access = nameOf(kindOf(trace[n]));
   return place;
 }
@@ -88,7 +88,7 @@ std::string functionOf(const Trace& trace, const Event& e) {
 std::optional<EventNo> lastPlaceBefore(const Trace& trace, EventNo at) {
   std::optional<EventNo> last;
   for (EventNo n = 0; n < at && n < trace.end(); n = trace.next(n))
-    if (trace[n].where != 0) last = n;
+    if (stackOf(trace[n]) != 0) last = n;
   return last;
 }
 
@@ -100,7 +100,7 @@ AffectedBytes affected(const Trace& trace, PmAddr addr, std::uint64_t size, cons
 SeenStore seenStore(const Index& index, StoreNo store, unsigned level, PlaceNo place, const LineBytes* under) {
   EventNo event = index.stores()[store].event;
   return {level, event, ByteNames(index, level == 1).ofStore(store, under),
-          frameAt(index.trace(), index.trace()[event].where), place};
+          frameAt(index.trace(), stackOf(index.trace()[event])), place};
 }
 
 void addExample(Finding& finding, AffectedBytes example, bool furtherPiece) {

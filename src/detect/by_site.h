@@ -24,7 +24,7 @@ struct SiteKey {
 SiteKey siteKey(const Trace& trace, const Event& e);
 
 // The pieces of a wide store are one execution of their instruction: for each store, its first piece.
-std::vector<StoreNo> executionsOf(const Index& index);
+IdVector<StoreNo, StoreNo> executionsOf(const Index& index);
 
 enum class AccessClass { Store, Flush, Fence };
 

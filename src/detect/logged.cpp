@@ -67,7 +67,7 @@ class UnusedAdds {
     std::map<std::uint64_t, Adds> callers;  // by return address
     Adds outermost;
     for (const LoggedRange* r : adds)
-      if (const CallStack* w = trace_.callStack(trace_[r->at].where); w != nullptr && calls < w->frames.size())
+      if (const CallStack* w = trace_.callStack(stackOf(trace_[r->at])); w != nullptr && calls < w->frames.size())
         callers[w->frames[calls]].push_back(r);
       else
         outermost.push_back(r);
@@ -147,9 +147,10 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
       }
     std::set<StackId> wheres;
     for (const UnusedAdds::Adds& place : places)
-      for (const LoggedRange* r : place) wheres.insert(trace[r->at].where);
-    bool always = std::none_of(adds.begin(), adds.end(),
-                               [&](const LoggedRange* r) { return r->written && wheres.contains(trace[r->at].where); });
+      for (const LoggedRange* r : place) wheres.insert(stackOf(trace[r->at]));
+    bool always = std::none_of(adds.begin(), adds.end(), [&](const LoggedRange* r) {
+      return r->written && wheres.contains(stackOf(trace[r->at]));
+    });
     f = makeFinding(FindingKind::LoggedUnused, LoggedInVain{transactions.size(), always});
     f.counts.of = counts[key];
     f.cost = Cost{0, logged.bytes, std::string(kLoggedByte)};
@@ -166,7 +167,7 @@ std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
       }
     }
     // The same add may come to another end in another run.
-    f.places.push_back(placeOf(trace, "the transaction ends here", trace[places[0][0]->endedAt].where));
+    f.places.push_back(placeOf(trace, "the transaction ends here", stackOf(trace[places[0][0]->endedAt])));
     f.places.back().incidental = true;
     if (effective)
       f.evidence.push_back(TransactionDidWork{});

@@ -118,7 +118,7 @@ class TransactionReplay {
  private:
   // Thread and 0, or 0 and the transaction's number.
   using Key = std::pair<ThreadNo, std::uint64_t>;
-  static Key keyOf(const Event& e, std::uint64_t number) { return {number == 0 ? e.thread : ThreadNo{0}, number}; }
+  static Key keyOf(const Event& e, std::uint64_t number) { return {number == 0 ? threadOf(e) : ThreadNo{0}, number}; }
 
   void ignore(Bytes range) {
     ignored_.erase(range);

@@ -65,7 +65,7 @@ class Search {
         relevance_(input.index),
         judged_(stores_.size()),
         changed_(changes(input.index)) {
-    for (LineId id = 0; id < index_.lineCount(); ++id)
+    for (LineId id : idRange<LineId>(index_.lineCount()))
       if (!index_.history(id).empty()) lines_.push_back({index_.lineNo(id), id});
     std::sort(lines_.begin(), lines_.end());
   }
@@ -74,18 +74,18 @@ class Search {
     StoreNo next = 0;
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
-      if (next < stores_.size() && stores_[next].event == n) {
-        OpenOperation& open = open_[e.thread];
+      if (next < stores_.endId() && stores_[next].event == n) {
+        OpenOperation& open = open_[threadOf(e)];
         if (open.operation != nullptr) open.stores.push_back(next);
         ++next;
         continue;
       }
       switch (kindOf(e)) {
         case EventKind::OpBegin:
-          open_[e.thread].operation = index_.operationOf(n);
+          open_[threadOf(e)].operation = index_.operationOf(n);
           break;
         case EventKind::OpEnd:
-          operationEnds(n, open_[e.thread]);
+          operationEnds(n, open_[threadOf(e)]);
           break;
         case EventKind::Map:
           mappings_.map(e.addr, e.addr + lengthOfMap(trace_, n));
@@ -97,7 +97,7 @@ class Search {
           break;
       }
     }
-    for (StoreNo s = 0; s < stores_.size(); ++s) judge({s, Moment::ProgramEnded, trace_.end(), {}});
+    for (StoreNo s : idRange<StoreNo>(stores_.size())) judge({s, Moment::ProgramEnded, trace_.end(), {}});
     return std::move(suspects_);
   }
 
@@ -125,7 +125,7 @@ class Search {
     constexpr int kFar = 1000;  // other threads' events in between
     EventNo m = trace_.next(n);
     for (int i = 0; i < kFar && m < trace_.end(); ++i, m = trace_.next(m)) {
-      if (trace_[m].thread != trace_[n].thread || kindOf(trace_[m]) == EventKind::Unmap) continue;
+      if (threadOf(trace_[m]) != threadOf(trace_[n]) || kindOf(trace_[m]) == EventKind::Unmap) continue;
       return kindOf(trace_[m]) == EventKind::Map ? m : kNever;
     }
     return kNever;
@@ -173,10 +173,10 @@ class Search {
   }
 
   // For each store, the bytes of its line that it gave another value.
-  static std::vector<std::uint64_t> changes(const Index& index) {
+  static IdVector<StoreNo, std::uint64_t> changes(const Index& index) {
     auto stores = index.stores();
-    std::vector<std::uint64_t> changed(stores.size());
-    for (LineId id = 0; id < index.lineCount(); ++id) {
+    IdVector<StoreNo, std::uint64_t> changed(stores.size());
+    for (LineId id : idRange<LineId>(index.lineCount())) {
       LineNo line = index.lineNo(id);
       bool zeroed = !index.files().zeroRanges(fileOf(addressOf(line))).empty();
       LineBytes bytes;
@@ -204,11 +204,11 @@ class Search {
 
   const Trace& trace_;
   const Index& index_;
-  std::span<const StoreRow> stores_;
+  IdSpan<StoreNo, const StoreRow> stores_;
   Regions regions_;
   Relevance relevance_;
-  std::vector<bool> judged_;
-  std::vector<std::uint64_t> changed_;
+  IdVector<StoreNo, bool> judged_;
+  IdVector<StoreNo, std::uint64_t> changed_;
   std::vector<std::pair<LineNo, LineId>> lines_;
   std::map<ThreadNo, OpenOperation> open_;
   Mappings mappings_;
@@ -228,9 +228,9 @@ std::map<LineNo, std::vector<EventNo>> flushesOf(const Trace& trace, const std::
 NumberedPlace momentPlace(const Trace& trace, const Suspect& s) {
   switch (s.moment) {
     case Moment::OperationEnded:
-      return placeOf(trace, "the operation ends here", trace[s.at].where);
+      return placeOf(trace, "the operation ends here", stackOf(trace[s.at]));
     case Moment::Unmapped:
-      return placeOf(trace, "unmapped here", trace[s.at].where);
+      return placeOf(trace, "unmapped here", stackOf(trace[s.at]));
     case Moment::ProgramEnded:
       break;
   }
@@ -261,7 +261,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
     withFences = std::move(*built);
   }
 
-  std::vector<StoreNo> first = executionsOf(index);
+  IdVector<StoreNo, StoreNo> first = executionsOf(index);
   std::map<std::pair<SiteKey, Moment>, Finding> found;
   std::set<std::pair<StoreNo, Moment>> counted;  // executions: a wide store counts once
   for (const Suspect& s : suspects) {
@@ -276,7 +276,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
       auto flush = std::upper_bound(all.begin(), all.end(), n);
       bool flushed = flush != all.end() && *flush < s.at;
       std::uint64_t bytes = 0;
-      for (StoreNo piece = first[s.store]; piece < stores.size() && first[piece] == first[s.store]; ++piece) {
+      for (StoreNo piece = first[s.store]; piece < stores.endId() && first[piece] == first[s.store]; ++piece) {
         const Event& p = trace[stores[piece].event];
         bytes += (p.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(p);
       }

@@ -18,8 +18,8 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
   Executions executions(trace, regions, AccessClass::Store);
 
   std::map<StoreNo, StoreNo> overwritten;  // each with the store that replaced it first
-  std::vector<StoreNo> first = executionsOf(index);
-  for (LineId id = 0; id < index.lineCount(); ++id) {
+  IdVector<StoreNo, StoreNo> first = executionsOf(index);
+  for (LineId id : idRange<LineId>(index.lineCount())) {
     std::array<StoreNo, BLACKOUT_LINE> last;  // the store whose byte is visible
     last.fill(kNoStore);
     auto history = index.history(id);

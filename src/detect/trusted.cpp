@@ -219,8 +219,8 @@ void Trusted::readWheres() {
       if (returnAddress - 1 >= m.begin && returnAddress - 1 < m.end) module = &m;
     return it->second = module != nullptr && isListed(objects_, module->path);
   };
-  callStacks_.resize(std::max<std::size_t>(trace_->stackCount(), 1));
-  for (StackId w = 1; w < callStacks_.size(); ++w) {
+  callStacks_.resize(std::max<StackId>(trace_->stackEnd(), 1).value());
+  for (StackId w = 1; w < callStacks_.endId(); ++w) {
     const CallStack& where = *trace_->callStack(w);
     const Site* site = trace_->site(where.site);
     WhereRow& row = callStacks_[w];
@@ -254,11 +254,11 @@ std::vector<EventNo> Trusted::thin(const std::vector<EventNo>& points) const {
     if (given && kindOf(e) == EventKind::ExtraPoint)
       thinning.keep(n);  // asked for in any case
     else if (inside(e))
-      thinning.inside(n, e.thread, callStacks_[e.where].call, point);
+      thinning.inside(n, threadOf(e), callStacks_[stackOf(e)].call, point);
     else if (e.where == 0 && !isCallersMark(e))
-      thinning.unknown(n, e.thread, point);
+      thinning.unknown(n, threadOf(e), point);
     else
-      thinning.outside(n, e.thread, point);
+      thinning.outside(n, threadOf(e), point);
     thinning.mark(kindOf(e));
   }
   if (next != points.end() || thinning.owesPoint()) thinning.keep(trace.end());

@@ -30,7 +30,7 @@ class Trusted {
   // program loaded, or what can't be trusted. The trace must outlive it.
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
 
-  bool inside(const Event& e) const { return callStacks_[e.where].inside; }
+  bool inside(const Event& e) const { return callStacks_[stackOf(e)].inside; }
   bool inside(EventNo n) const;
   bool insideAt(StackId where) const { return callStacks_[where].inside; }
   // Whether the instruction lies in a trusted object, and in no other.
@@ -58,7 +58,7 @@ class Trusted {
   const Trace* trace_;
   std::vector<std::string> objects_;
   std::unordered_set<std::uint64_t> sites_;
-  std::vector<WhereRow> callStacks_;  // by number
+  IdVector<StackId, WhereRow> callStacks_;
 };
 
 }  // namespace blackout

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "events/id.h"
 #include "events/trace_format.h"
 
 namespace blackout {
@@ -14,21 +15,25 @@ using Event = blackout_event;
 
 // The position of an event in its trace, in slots. Payloads take slots too, so positions are
 // ordered but not consecutive. A crash point is such a number: the crash comes just before it.
-using EventNo = std::uint32_t;
+using EventNo = Id<struct EventNoTag, std::uint32_t>;
 
-using ThreadNo = std::uint16_t;
+using ThreadNo = Id<struct ThreadNoTag, std::uint16_t>;
 
-// A byte of PM: file << 40 | offset.
+// A byte of PM: file << 40 | offset. An address, so it counts bytes and is no id.
 using PmAddr = std::uint64_t;
 // A 64-byte line of PM: PmAddr / 64. A line belongs to one file.
-using LineNo = std::uint64_t;
-using FileNo = std::uint32_t;
+using LineNo = Id<struct LineNoTag, std::uint64_t>;
+using FileNo = Id<struct FileNoTag, std::uint32_t>;
+// A site and the calls that led to it (site.h).
+using StackId = Id<struct StackIdTag, std::uint32_t>;
 
-constexpr FileNo fileOf(PmAddr a) { return static_cast<FileNo>(a >> BLACKOUT_FILE_SHIFT); }
+constexpr FileNo fileOf(PmAddr a) { return FileNo(a >> BLACKOUT_FILE_SHIFT); }
 constexpr std::uint64_t offsetOf(PmAddr a) { return a & (BLACKOUT_MAX_FILE_SIZE - 1); }
-constexpr PmAddr pmAddr(FileNo file, std::uint64_t offset) { return (PmAddr{file} << BLACKOUT_FILE_SHIFT) | offset; }
-constexpr LineNo lineOf(PmAddr a) { return a / BLACKOUT_LINE; }
-constexpr PmAddr addressOf(LineNo l) { return l * BLACKOUT_LINE; }
+constexpr PmAddr pmAddr(FileNo file, std::uint64_t offset) {
+  return (PmAddr{file.value()} << BLACKOUT_FILE_SHIFT) | offset;
+}
+constexpr LineNo lineOf(PmAddr a) { return LineNo(a / BLACKOUT_LINE); }
+constexpr PmAddr addressOf(LineNo l) { return l.value() * BLACKOUT_LINE; }
 
 // Bytes of PM, [begin, end).
 struct PmRange {
@@ -97,6 +102,8 @@ constexpr EventGroup groupOf(const Event& e) { return detail::kindTable.rows[e.k
 constexpr bool hasPayload(const Event& e) { return detail::kindTable.rows[e.kind].blob; }
 constexpr std::string_view nameOf(EventKind k) { return detail::kindTable.rows[static_cast<int>(k)].name; }
 constexpr unsigned bytesOf(const Event& e) { return e.len & BLACKOUT_LEN_MASK; }
+constexpr ThreadNo threadOf(const Event& e) { return ThreadNo(e.thread); }
+constexpr StackId stackOf(const Event& e) { return StackId(e.where); }
 constexpr bool isStore(const Event& e) { return groupOf(e) == EventGroup::Store; }
 
 std::string_view nameOf(SiteKind k);

@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 7u
+#define BLACKOUT_RECOVERY_VERSION 8u
 
 /* What is tracked: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -127,14 +127,18 @@ typedef struct blackout_drive {
 #define BLACKOUT_END_EXIT 2u
 #define BLACKOUT_END_FATAL 3u
 
+/* In `asks`, instead of the number of the thread that asks. */
+#define BLACKOUT_ASKS_TRIED 0xfffffffeu  /* it goes on, under the worker's eyes */
+#define BLACKOUT_ASKS_DENIED 0xffffffffu /* the worker can't tell */
+
 #define BLACKOUT_MAX_MODULE_NAMES 65536u
 #define BLACKOUT_MAX_QUERIES (1u << 22)
 #define BLACKOUT_MAX_OUTPUT 65536u
 #define BLACKOUT_MAX_RUN_FRAMES 64u
 #define BLACKOUT_MAX_PRINTED (16u << 20) /* bytes that a run may print */
-#define BLACKOUT_MAX_MEMORY (1ull << 30) /* bytes that it may have, or half of the machine's */
 #define BLACKOUT_MAX_TASKS 1024u         /* threads and processes that it may have at a time */
 #define BLACKOUT_MAX_GROWTH (1ull << 30) /* bytes by which a file may be larger than the largest pool */
+#define BLACKOUT_MAX_NAMES 10000u        /* files and folders that it may make */
 #define BLACKOUT_MAX_OPERATIONS (1u << 20)
 #define BLACKOUT_MAX_HISTORY (1u << 20) /* bytes */
 
@@ -150,6 +154,14 @@ typedef struct blackout_history_record {
   uint32_t name_size;
 } blackout_history_record;
 
+/* A thread of a run in which everybody waits for ever. */
+#define BLACKOUT_MAX_WAITING 16u
+typedef struct blackout_waiting {
+  char what[56]; /* "a lock or a condition" */
+  uint64_t frame_count;
+  uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
+} blackout_waiting;
+
 typedef struct blackout_worker {
   uint64_t magic;
   uint32_t version;
@@ -159,7 +171,10 @@ typedef struct blackout_worker {
   uint32_t traced;
   uint32_t timeout_ms;
   uint64_t step_limit;
-  uint64_t run; /* counts the worker's runs */
+  uint64_t run;          /* counts the worker's runs */
+  uint64_t memory_limit; /* bytes that it may have, besides its pools */
+  uint32_t hangs;        /* that is known: it may be ended (TIMEOUT) when it observes nothing more */
+  uint32_t names_made;   /* set by the run: files and folders of its own */
 
   /* Set by the run. */
   uint64_t steps;
@@ -177,6 +192,7 @@ typedef struct blackout_worker {
   char unseen[4096];     /* the same: what it did that could not be observed */
   uint64_t history_size; /* bytes; may exceed BLACKOUT_MAX_HISTORY: the run was ended then */
   uint32_t history_threads;
+  uint32_t asks;      /* 0, or a thread that is over its steps asks the worker whether it loops for ever */
   uint32_t listening; /* 0, or the kernel's number of a process of the run that listens on a socket; a futex */
 
   /* Set by the worker. */
@@ -186,6 +202,9 @@ typedef struct blackout_worker {
   uint32_t instrumented; /* the program has instrumented code */
   uint64_t output_size;  /* may exceed BLACKOUT_MAX_OUTPUT: the rest was not kept */
   char output[BLACKOUT_MAX_OUTPUT];
+
+  uint64_t waiting_count; /* may exceed BLACKOUT_MAX_WAITING: the rest was not kept */
+  blackout_waiting waiting[BLACKOUT_MAX_WAITING];
 
   /* Program files that processes of its runs executed or loaded, each ended by a newline; never reset. */
   char modules[BLACKOUT_MAX_MODULE_NAMES];

@@ -44,8 +44,7 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-using SiteNo = std::uint32_t;
-using StackId = std::uint32_t;
+using SiteNo = Id<struct SiteNoTag, std::uint32_t>;
 
 // A site and the calls that led to it: return addresses, innermost first.
 struct CallStack {

@@ -163,7 +163,7 @@ Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
 
 tl::unexpected<Error> Trace::damaged(EventNo n, std::string_view what) const {
-  return fail(fmt::format("{}: the trace is damaged at event {} ({}); record it again", name_, n, what));
+  return fail(fmt::format("{}: the trace is damaged at event {} ({}); record it again", name_, n.value(), what));
 }
 
 Result<Trace> Trace::open(const std::string& path) {
@@ -236,12 +236,12 @@ Result<void> Trace::checkSeal() const {
   auto broken = [&](std::string_view what) {
     return fail(fmt::format("{}: the trace is damaged ({}); record it again", name_, what));
   };
-  std::size_t begin = BLACKOUT_HEADER_SIZE + std::size_t{end_} * sizeof(Event);
+  std::size_t begin = BLACKOUT_HEADER_SIZE + std::size_t{end_.value()} * sizeof(Event);
   std::size_t left = bytes_.size() - begin;
   blackout_trace_seal seal{};
   if (left < sizeof seal) return broken("its checksums are missing");
   std::memcpy(&seal, bytes_.data() + begin, sizeof seal);
-  std::size_t eventBytes = std::size_t{end_} * sizeof(Event);
+  std::size_t eventBytes = std::size_t{end_.value()} * sizeof(Event);
   std::size_t blocks = (eventBytes + BLACKOUT_SEAL_BLOCK - 1) / BLACKOUT_SEAL_BLOCK;
   if (seal.magic != BLACKOUT_SEAL_MAGIC || seal.count != blocks || left != sizeof seal + blocks * 8)
     return broken("its checksums have the wrong size");
@@ -268,14 +268,14 @@ Result<void> Trace::checkSeal() const {
 }
 
 Result<void> Trace::checkPiece(EventNo n) const {
-  const Event& e = events_[n];
+  const Event& e = (*this)[n];
   unsigned len = bytesOf(e);
   if (len < 1 || len > 8) return damaged(n, "a store of no possible size");
   if ((e.addr & 7) + len > 8) return damaged(n, "a store across two 8-byte units");
   if (len < 8 && (e.value >> (8 * len)) != 0) return damaged(n, "a store with more bytes than its size");
   if ((e.len & BLACKOUT_JOINED) != 0) {
     // The halves of a 16-byte store: aligned, adjacent, of one thread.
-    const Event* other = n + 1 < end_ ? &events_[n + 1] : nullptr;
+    const Event* other = n + 1 < end_ ? &(*this)[n + 1] : nullptr;
     if (len != 8 || (e.addr & 15) != 0 || other == nullptr || other->kind != e.kind || bytesOf(*other) != 8 ||
         other->addr != e.addr + 8 || other->thread != e.thread || (other->len & BLACKOUT_JOINED) != 0)
       return damaged(n, "half of a 16-byte store");
@@ -289,22 +289,22 @@ Result<void> Trace::checkEvents() {
   files_.resize(1);
   sizes_.resize(1);
   for (EventNo n = 0; n < end_;) {
-    const Event& e = events_[n];
+    const Event& e = (*this)[n];
     EventGroup group = groupOf(e);
     if (group == EventGroup::None) return damaged(n, fmt::format("no event kind {}", e.kind));
-    if (hasPayload(e) && e.value > std::uint64_t{end_ - n - 1} * sizeof(Event))
+    if (hasPayload(e) && e.value > std::uint64_t{end_ - n - 1U} * sizeof(Event))
       return damaged(n, "a payload longer than the trace");
-    if (e.where >= callStacks_.size()) return damaged(n, "it refers to a place that is not in the trace");
-    lastThread_ = std::max(lastThread_, e.thread);
+    if (!callStacks_.has(stackOf(e))) return damaged(n, "it refers to a place that is not in the trace");
+    lastThread_ = std::max(lastThread_, threadOf(e));
     ++eventCount_;
 
     auto inFile = [&](std::uint64_t bytes) {
       FileNo f = fileOf(e.addr);
-      return f != 0 && f < files_.size() && offsetOf(e.addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(e.addr);
+      return f != 0 && files_.has(f) && offsetOf(e.addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(e.addr);
     };
     // A range of `value` bytes stays among the addresses of one file.
     auto inAddresses = [&] { return e.value <= BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr); };
-    auto inTable = [&] { return fileOf(e.addr) != 0 && fileOf(e.addr) < files_.size(); };
+    auto inTable = [&] { return fileOf(e.addr) != 0 && files_.has(fileOf(e.addr)); };
     switch (group) {
       case EventGroup::Store:
         if (auto ok = checkPiece(n); !ok) return ok;
@@ -346,7 +346,7 @@ Result<void> Trace::checkEvents() {
             if (e.value != sizeof words) return damaged(n, "a range without its size");
             std::memcpy(words, payload(n).data(), sizeof words);
             bool variable =
-                kindOf(e) != EventKind::CommitRange || (fileOf(words[1]) != 0 && fileOf(words[1]) < files_.size());
+                kindOf(e) != EventKind::CommitRange || (fileOf(words[1]) != 0 && files_.has(fileOf(words[1])));
             if (!inTable() || words[0] > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
               return damaged(n, "a range outside any file");
             break;
@@ -366,7 +366,7 @@ Result<void> Trace::checkEvents() {
         break;
       case EventGroup::File:
         if (kindOf(e) == EventKind::FileNew) {
-          if (fileOf(e.addr) != files_.size() || offsetOf(e.addr) != 0 || files_.size() >= BLACKOUT_MAX_FILES)
+          if (fileOf(e.addr) != files_.endId() || offsetOf(e.addr) != 0 || files_.size() >= BLACKOUT_MAX_FILES)
             return damaged(n, "a pool file out of turn");
           if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
           files_.push_back({fileOf(e.addr), std::string(payload(n)), (e.len & 1) != 0, false, n});
@@ -392,13 +392,13 @@ Result<void> Trace::checkEvents() {
       case EventGroup::None:
         break;
     }
-    n += static_cast<EventNo>(slotsOf(e));
+    n += static_cast<std::uint32_t>(slotsOf(e));
   }
   return {};
 }
 
 Result<void> Trace::readTable(EventNo n) {
-  const Event& e = events_[n];
+  const Event& e = (*this)[n];
   std::string_view bytes = payload(n);
   Fields in(bytes);
   if (kindOf(e) == EventKind::Module) {
@@ -426,32 +426,32 @@ Result<void> Trace::readTable(EventNo n) {
   auto room = [&](auto& table) {
     // Numbers are handed out one by one and a row takes two slots or more: a number beyond the slots
     // is damage, and the tables stay as small as the file.
-    if (e.addr == 0 || e.addr > end_) return false;
+    if (e.addr == 0 || e.addr > end_.value()) return false;
     if (e.addr >= table.size()) table.resize(e.addr + 1);
     return true;
   };
   if (kindOf(e) == EventKind::Site) {
     auto site = decodeSite(bytes);
     if (!site || !room(sites_)) return damaged(n, "a site's record");
-    sites_[e.addr] = std::move(*site);
+    sites_[SiteNo(e.addr)] = std::move(*site);
     return {};
   }
   CallStack w;
-  w.site = in.number<std::uint32_t>();
+  w.site = SiteNo(in.number<std::uint32_t>());
   auto count = in.number<std::uint32_t>();
-  if (!in.ok() || in.left() / 8 < count || w.site == 0 || w.site >= sites_.size() || !room(callStacks_))
+  if (!in.ok() || in.left() / 8 < count || w.site == 0 || !sites_.has(w.site) || !room(callStacks_))
     return damaged(n, "a place's record");
   w.frames = {reinterpret_cast<const std::uint64_t*>(bytes.data() + 8), count};
-  callStacks_[e.addr] = w;
+  callStacks_[StackId(e.addr)] = w;
   return {};
 }
 
 std::string_view Trace::payload(EventNo n) const {
-  return {reinterpret_cast<const char*>(&events_[n + 1]), events_[n].value};
+  return {reinterpret_cast<const char*>(&(*this)[n + 1]), (*this)[n].value};
 }
 
 const Site* Trace::siteOf(const Event& e) const {
-  const CallStack* w = callStack(e.where);
+  const CallStack* w = callStack(stackOf(e));
   return w == nullptr ? nullptr : site(w->site);
 }
 

@@ -29,8 +29,8 @@ class Trace {
 
   // Positions are [0, end()); walk them with next().
   EventNo end() const { return end_; }
-  const Event& operator[](EventNo n) const { return events_[n]; }
-  EventNo next(EventNo n) const { return n + static_cast<EventNo>(slotsOf(events_[n])); }
+  const Event& operator[](EventNo n) const { return events_[n.value()]; }
+  EventNo next(EventNo n) const { return n + static_cast<std::uint32_t>(slotsOf((*this)[n])); }
   std::string_view payload(EventNo n) const;
 
   std::uint64_t eventCount() const { return eventCount_; }
@@ -41,13 +41,14 @@ class Trace {
 
   // Null for 0 (unknown).
   const Site* site(SiteNo n) const { return n == 0 ? nullptr : &sites_[n]; }
-  SiteNo siteCount() const { return static_cast<SiteNo>(sites_.size()); }
+  // One behind the last.
+  SiteNo siteEnd() const { return sites_.endId(); }
   const CallStack* callStack(StackId n) const { return n == 0 ? nullptr : &callStacks_[n]; }
   const Site* siteOf(const Event& e) const;
-  StackId stackCount() const { return static_cast<StackId>(callStacks_.size()); }
+  StackId stackEnd() const { return callStacks_.endId(); }
 
   // By file number; numbers start at 1, row 0 is empty.
-  std::span<const PoolFile> files() const { return files_; }
+  IdSpan<FileNo, const PoolFile> files() const { return files_; }
   std::span<const LoadedModule> modules() const { return modules_; }
   ThreadNo lastThread() const { return lastThread_; }
 
@@ -69,10 +70,10 @@ class Trace {
   EventNo end_ = 0;
   std::uint64_t eventCount_ = 0;
   ThreadNo lastThread_ = 0;
-  std::vector<Site> sites_;
-  std::vector<CallStack> callStacks_;
-  std::vector<PoolFile> files_;
-  std::vector<std::uint64_t> sizes_;  // of the files, while checking
+  IdVector<SiteNo, Site> sites_;
+  IdVector<StackId, CallStack> callStacks_;
+  IdVector<FileNo, PoolFile> files_;
+  IdVector<FileNo, std::uint64_t> sizes_;  // of the files, while checking
   std::vector<LoadedModule> modules_;
 };
 

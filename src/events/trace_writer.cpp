@@ -72,7 +72,7 @@ TraceWriter::TraceWriter() : header_(BLACKOUT_HEADER_SIZE) {
 
 EventNo TraceWriter::event(EventKind kind, ThreadNo thread, PmAddr addr, std::uint64_t value, unsigned len,
                            StackId where) {
-  Event e{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(len), thread, where, addr, value};
+  Event e{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(len), thread.value(), where.value(), addr, value};
   auto n = static_cast<EventNo>(events_.size() / sizeof e);
   events_.append(reinterpret_cast<const char*>(&e), sizeof e);
   header().committed = events_.size();
@@ -88,19 +88,19 @@ EventNo TraceWriter::blob(EventKind kind, ThreadNo thread, PmAddr addr, std::str
 }
 
 SiteNo TraceWriter::site(const Site& site) {
-  SiteNo n = header().next_site++;
-  blob(EventKind::Site, 0, n, encodeSite(site));
+  SiteNo n(header().next_site++);
+  blob(EventKind::Site, 0, n.value(), encodeSite(site));
   return n;
 }
 
 StackId TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
-  StackId n = header().next_where++;
+  StackId n(header().next_where++);
   std::string payload;
   auto count = static_cast<std::uint32_t>(frames.size());
-  payload.append(reinterpret_cast<const char*>(&site), 4);
+  payload.append(reinterpret_cast<const char*>(&site), sizeof site);
   payload.append(reinterpret_cast<const char*>(&count), 4);
   payload.append(reinterpret_cast<const char*>(frames.data()), frames.size_bytes());
-  blob(EventKind::Where, 0, n, payload);
+  blob(EventKind::Where, 0, n.value(), payload);
   return n;
 }
 
@@ -109,23 +109,23 @@ void TraceWriter::module(const LoadedModule& m) {
 }
 
 FileNo TraceWriter::file(std::string_view path, std::uint64_t size, bool before) {
-  FileNo n = header().next_file++;
+  FileNo n(header().next_file++);
   blob(EventKind::FileNew, 0, pmAddr(n, 0), path, before ? 1 : 0);
   event(EventKind::FileSize, 0, pmAddr(n, 0), size);
   if (n < BLACKOUT_MAX_FILES) {
-    header().files[n].size = size;
-    header().files[n].live = 1;
+    header().files[n.value()].size = size;
+    header().files[n.value()].live = 1;
   }
   return n;
 }
 
 void TraceWriter::remove(FileNo file) {
   event(EventKind::FileUnlink, 0, pmAddr(file, 0));
-  if (file < BLACKOUT_MAX_FILES) header().files[file].live = 0;
+  if (file < BLACKOUT_MAX_FILES) header().files[file.value()].live = 0;
 }
 
 void TraceWriter::identify(FileNo file, Identity copy, Identity original) {
-  blackout_trace_file& row = header().files[file];
+  blackout_trace_file& row = header().files[file.value()];
   row.device = copy.device;
   row.inode = copy.inode;
   row.original_device = original.device;
@@ -184,7 +184,7 @@ Result<void> appendSites(const std::string& path, std::span<const std::pair<Site
   if (sites.empty()) return {};
   TraceWriter records;
   std::size_t before = records.bytes().size();
-  for (const auto& [number, site] : sites) records.blob(EventKind::Site, 0, number, encodeSite(site));
+  for (const auto& [number, site] : sites) records.blob(EventKind::Site, 0, number.value(), encodeSite(site));
   std::string bytes = records.bytes().substr(before);
   int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return fail(fmt::format("{}: {}", path, std::strerror(errno)));

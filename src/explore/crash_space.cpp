@@ -9,8 +9,8 @@
 
 namespace blackout {
 
-CrashSpace::CrashSpace(const FirstCrash& first, std::uint32_t pointNo)
-    : first_(&first), pointNo_(pointNo), identity_(mix(pointNo)) {
+CrashSpace::CrashSpace(const FirstCrash& first, PointNo pointNo)
+    : first_(&first), pointNo_(pointNo), identity_(mix(pointNo.value())) {
   const FileTimeline& timeline = first.baseline().index().files();
   if (!timeline.uncertain()) return;
   FilesVersions found = timeline.versionsAt(first.baseline().point(pointNo));

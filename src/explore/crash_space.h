@@ -44,13 +44,13 @@ class FirstCrash;
 
 class CrashSpace {
  public:
-  CrashSpace(const FirstCrash& first, std::uint32_t pointNo);
+  CrashSpace(const FirstCrash& first, PointNo pointNo);
   // A further crash: `changed` and `files` differ from the space before it; no files: they are the same. `identity`
   // tells it from others after the same space.
   CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<TrackedNo, UncertainLine> changed,
              std::optional<UncertainFiles> files, std::uint64_t identity);
 
-  std::uint32_t pointNo() const { return pointNo_; }
+  PointNo pointNo() const { return pointNo_; }
   const Baseline& baseline() const;
   const CrashSpace* before() const { return before_.get(); }
 
@@ -80,7 +80,7 @@ class CrashSpace {
 
  private:
   const FirstCrash* first_;
-  std::uint32_t pointNo_;
+  PointNo pointNo_;
   std::uint64_t identity_;
   std::shared_ptr<const CrashSpace> before_;
   std::map<TrackedNo, UncertainLine> changed_;
@@ -95,6 +95,6 @@ class CrashSpace {
 PathState pathState(const std::vector<FileState>& files, const std::string& path);
 
 // The reply to a Path query as one number.
-constexpr std::uint64_t replyOf(const PathState& s) { return std::uint64_t{s.file} << 41 | s.size; }
+constexpr std::uint64_t replyOf(const PathState& s) { return std::uint64_t{s.file.value()} << 41 | s.size; }
 
 }  // namespace blackout

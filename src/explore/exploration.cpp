@@ -32,14 +32,15 @@ OutcomeNo Outcomes::number(Outcome outcome) {
   auto [begin, end] = byHash_.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (all_[it->second] == outcome) return it->second;
-  byHash_.emplace(hash, size());
+  OutcomeNo number = all_.endId();
+  byHash_.emplace(hash, number);
   all_.push_back(std::move(outcome));
-  return size() - 1;
+  return number;
 }
 
-void Outcomes::renumber(const std::vector<OutcomeNo>& to) {
-  std::vector<Outcome> moved(all_.size());
-  for (OutcomeNo o = 0; o < size(); ++o) moved[to[o]] = std::move(all_[o]);
+void Outcomes::renumber(const IdVector<OutcomeNo, OutcomeNo>& to) {
+  IdVector<OutcomeNo, Outcome> moved(all_.size());
+  for (OutcomeNo o : idRange<OutcomeNo>(size())) moved[to[o]] = std::move(all_[o]);
   all_ = std::move(moved);
   for (auto& [hash, number] : byHash_) number = to[number];
 }
@@ -47,11 +48,11 @@ void Outcomes::renumber(const std::vector<OutcomeNo>& to) {
 void Exploration::addLevel(bool shared, bool traced, std::vector<SpaceInfo> added) {
   Level level;
   level.number = static_cast<unsigned>(levels.size() + 1);
-  level.first = static_cast<SpaceNo>(spaces.size());
-  level.count = static_cast<SpaceNo>(added.size());
+  level.first = spaces.endId();
+  level.count = static_cast<std::uint32_t>(added.size());
   level.shared = shared;
   level.traced = traced;
-  for (TrackedNo w = 0; w < tracked_->count(); ++w) level.masks.push_back(tracked_->mask(w));
+  for (TrackedNo w : idRange<TrackedNo>(tracked_->count())) level.masks.push_back(tracked_->mask(w));
   level.trees.resize(shared ? 1 : added.size());
   levels.push_back(std::move(level));
   spaces.insert(spaces.end(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
@@ -64,7 +65,7 @@ Result<const InterruptedRecovery*> Exploration::interrupted(RecoveryNo recovery)
     return fail("a crash in a recovery needs the recovery's trace, and it was not kept", ExitCode::Internal);
   auto opened =
       InterruptedRecovery::open(*recoveries[recovery].trace, *baseline_, [&](const std::string& path, unsigned n) {
-        auto next = static_cast<FileNo>(baseline_->index().files().count() + 1 + madeFiles_.size());
+        auto next = static_cast<FileNo>(baseline_->index().files().last() + 1 + madeFiles_.size());
         auto known = madeFiles_.find({path, n});
         if (known != madeFiles_.end()) return known->second;
         if (baseline_->largestFile(next) == 0) return FileNo{0};
@@ -92,7 +93,7 @@ Result<std::shared_ptr<const CrashSpace>> Exploration::open(SpaceNo s) const {
     const RecoveryTree& tree = treeOf(recovery);
     std::vector<EdgeNo> path = tree.path(recovery.edge());
     // Two recoveries that observed the same before the point are one crash: its samples must not tell them apart.
-    std::uint64_t identity = info.at;
+    std::uint64_t identity = info.at.value();
     for (EdgeNo e : std::span(path).first((*cut)->observedBefore(info.at))) {
       Query q = tree.query(tree.nodeOf(e));
       identity = mix(identity, q.subject, q.mask);
@@ -111,16 +112,15 @@ Reply Exploration::reply(const Run& request, const Query& q) const {
       return {nullptr, replyOf(request.files ? pathState(*request.files, tracked_->paths()[q.subject])
                                              : baseline_->pathState(request.pointNo, q.subject))};
     case QueryKind::Op:
-      return {nullptr, opReply(baseline_->opState(request.pointNo, q.subject), q.mask)};
+      return {nullptr, opReply(baseline_->opState(request.pointNo, q.operation()), q.mask)};
     case QueryKind::Bytes:
       break;
   }
-  auto it = std::lower_bound(request.lines.begin(), request.lines.end(), q.subject,
+  auto it = std::lower_bound(request.lines.begin(), request.lines.end(), q.line(),
                              [](const auto& line, TrackedNo w) { return line.first < w; });
-  if (it != request.lines.end() && it->first == q.subject) return {&it->second, 0};
-  if (q.subject < baseline_->rowLines())
-    return {&baseline_->contentOf(baseline_->rowAt(request.pointNo, q.subject)), 0};
-  return {&first_.line(request.pointNo, q.subject).versions.front().bytes, 0};
+  if (it != request.lines.end() && it->first == q.line()) return {&it->second, 0};
+  if (q.line() < baseline_->rowLines()) return {&baseline_->contentOf(baseline_->rowAt(request.pointNo, q.line())), 0};
+  return {&first_.line(request.pointNo, q.line()).versions.front().bytes, 0};
 }
 
 Result<void> Exploration::check(std::span<const Query> queries) const {
@@ -138,7 +138,7 @@ std::vector<Query> Exploration::seenAt(const Level& level, std::span<const Query
   out.reserve(queries.size());
   for (Query q : queries) {
     if (q.kind == QueryKind::Bytes) {
-      q.mask &= q.subject < level.masks.size() ? level.masks[q.subject] : 0;
+      q.mask &= level.masks.has(q.line()) ? level.masks[q.line()] : 0;
       if (q.mask == 0) continue;
     }
     out.push_back(q);
@@ -177,7 +177,7 @@ std::optional<Divergence> Exploration::compare(SpaceNo s, EdgeNo e, std::span<co
   }
   Target end = tree.target(e);
   if (!end.isLeaf()) return std::nullopt;
-  const Recovery& recovery = recoveries[end.number()];
+  const Recovery& recovery = recoveries[end.leaf()];
   d.usedBefore = recovery.used;
   d.outcome = !d.now && outcomes[recovery.outcome] != result.outcome;
   return d.now || d.outcome ? std::optional(d) : std::nullopt;
@@ -193,7 +193,7 @@ Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const Run& request, Ru
   recovery.level = spaces[s].level;
   recovery.tree = treeNo(s);
   recovery.attached = at;
-  recovery.firstNode = tree.nodeCount();
+  recovery.firstNode = NodeNo(tree.nodeCount());
   recovery.used = result.used;
   recovery.made = static_cast<std::uint32_t>(recoveries.size());
   recovery.notes = std::move(result.notes);
@@ -209,7 +209,7 @@ Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const Run& request, Ru
       assert(a.bytes != nullptr ? tree.answers(path[i], *a.bytes) : tree.numberOf(path[i]) == a.number);
     }
     if (levelOf(s).traced) {
-      auto kept = keepTrace(result.tracePath, queries, baseline_->index().files().count());
+      auto kept = keepTrace(result.tracePath, queries, baseline_->index().files().last());
       if (!kept) return tl::unexpected(kept.error());
       recovery.trace = std::make_shared<KeptTrace>(std::move(*kept));
     }
@@ -220,15 +220,16 @@ Result<RecoveryNo> Exploration::add(SpaceNo s, EdgeNo at, const Run& request, Ru
   answers.reserve(queries.size());
   for (const Query& q : queries) answers.push_back(reply(request, q));
   recovery.nodes = static_cast<std::uint32_t>(queries.size());
-  auto number = static_cast<RecoveryNo>(recoveries.size());
+  RecoveryNo number = recoveries.endId();
   tree.insert(at, queries, answers, number);
   recoveries.push_back(std::move(recovery));
   return number;
 }
 
-void Exploration::renumber(const std::vector<RecoveryNo>& to, const std::vector<OutcomeNo>& outcomesTo) {
-  std::vector<Recovery> moved(recoveries.size());
-  for (RecoveryNo l = 0; l < recoveries.size(); ++l) {
+void Exploration::renumber(const IdVector<RecoveryNo, RecoveryNo>& to,
+                           const IdVector<OutcomeNo, OutcomeNo>& outcomesTo) {
+  IdVector<RecoveryNo, Recovery> moved(recoveries.size());
+  for (RecoveryNo l : idRange<RecoveryNo>(recoveries.size())) {
     levels[recoveries[l].level - 1].trees[recoveries[l].tree].renumberLeaf(recoveries[l].edge(), to[l]);
     moved[to[l]] = std::move(recoveries[l]);
   }

@@ -19,10 +19,10 @@ namespace blackout {
 struct Level {
   unsigned number = 1;
   SpaceNo first = 0;
-  SpaceNo count = 0;
+  std::uint32_t count = 0;
   bool shared = true;  // one tree for all its spaces, or one for each
   bool traced = false;
-  std::vector<std::uint64_t> masks;  // what is tracked of each line
+  IdVector<TrackedNo, std::uint64_t> masks;  // what is tracked of each line
   std::vector<RecoveryTree> trees;
 };
 
@@ -42,19 +42,19 @@ struct Recovery {
   std::vector<std::string> unseen;
   std::shared_ptr<const KeptTrace> trace;
 
-  EdgeNo edge() const { return nodes == 0 ? attached : firstNode + nodes - 1; }
+  EdgeNo edge() const { return nodes == 0 ? attached : RecoveryTree::firstEdge(firstNode + nodes - 1); }
 };
 
 class Outcomes {
  public:
   OutcomeNo number(Outcome outcome);
   const Outcome& operator[](OutcomeNo o) const { return all_[o]; }
-  OutcomeNo size() const { return static_cast<OutcomeNo>(all_.size()); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
   // Outcome o becomes number to[o].
-  void renumber(const std::vector<OutcomeNo>& to);
+  void renumber(const IdVector<OutcomeNo, OutcomeNo>& to);
 
  private:
-  std::vector<Outcome> all_;
+  IdVector<OutcomeNo, Outcome> all_;
   std::unordered_multimap<std::size_t, OutcomeNo> byHash_;
 };
 
@@ -67,8 +67,8 @@ class Exploration {
   const FirstCrash& first() const { return first_; }
 
   std::vector<Level> levels;
-  std::vector<SpaceInfo> spaces;
-  std::vector<Recovery> recoveries;
+  IdVector<SpaceNo, SpaceInfo> spaces;
+  IdVector<RecoveryNo, Recovery> recoveries;
   Outcomes outcomes;
 
   void addLevel(bool shared, bool traced, std::vector<SpaceInfo> spaces);
@@ -95,7 +95,7 @@ class Exploration {
   Reply reply(const Run& request, const Query& q) const;
 
   // Recovery l becomes number to[l], outcome o number outcomesTo[o].
-  void renumber(const std::vector<RecoveryNo>& to, const std::vector<OutcomeNo>& outcomesTo);
+  void renumber(const IdVector<RecoveryNo, RecoveryNo>& to, const IdVector<OutcomeNo, OutcomeNo>& outcomesTo);
 
  private:
   Result<void> check(std::span<const Query> queries) const;

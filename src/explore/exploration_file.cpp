@@ -170,7 +170,7 @@ void put(Encoder& out, const SavedRun& r) {
   out.number(r.tree);
   out.number(r.atRoot ? 1 : 0);
   if (!r.atRoot) {
-    out.number(r.under);
+    out.number(r.under.value());
     out.bytes(r.bytes, ~std::uint64_t{0});
     out.number(r.number);
   }
@@ -178,7 +178,7 @@ void put(Encoder& out, const SavedRun& r) {
   for (const SavedQuery& q : r.queries) put(out, q);
   out.number(r.diverged ? 1 : 0);
   out.number(r.used);
-  out.number(r.outcome);
+  out.number(r.outcome.value());
   out.number(r.notes.size());
   for (const std::string& n : r.notes) out.text(n);
   out.number(r.unseen.size());
@@ -186,16 +186,16 @@ void put(Encoder& out, const SavedRun& r) {
   out.number(r.trace != nullptr ? 1 : 0);
   if (r.trace == nullptr) return;
   out.text(r.trace->packed);
-  out.number(r.trace->table);
+  out.number(r.trace->table.value());
   out.number(r.trace->events.size());
-  for (std::uint32_t e : r.trace->events) out.number(e);
+  for (EventNo e : r.trace->events) out.number(e.value());
 }
 
 bool get(Decoder& in, SavedRun& r) {
   r.tree = in.small();
   r.atRoot = in.number() != 0;
   if (!r.atRoot) {
-    r.under = in.small();
+    r.under = NodeNo(in.small());
     r.bytes = in.bytes(~std::uint64_t{0});
     r.number = in.number();
   }
@@ -204,7 +204,7 @@ bool get(Decoder& in, SavedRun& r) {
     if (!get(in, r.queries.emplace_back())) return false;
   r.diverged = in.number() != 0;
   r.used = in.small();
-  r.outcome = in.small();
+  r.outcome = OutcomeNo(in.small());
   std::size_t notes = in.count();
   for (std::size_t i = 0; i < notes && in.ok(); ++i) r.notes.push_back(in.text());
   std::size_t unseen = in.count();
@@ -212,9 +212,9 @@ bool get(Decoder& in, SavedRun& r) {
   if (in.number() != 0) {
     KeptTrace trace;
     trace.packed = in.text();
-    trace.table = in.small();
+    trace.table = FileNo(in.small());
     trace.events.resize(in.count());
-    for (std::uint32_t& e : trace.events) e = in.small();
+    for (EventNo& e : trace.events) e = EventNo(in.small());
     r.trace = std::make_shared<KeptTrace>(std::move(trace));
   }
   return in.ok();
@@ -228,17 +228,17 @@ tl::unexpected<Error> damaged(const std::string& name) {
 
 std::uint64_t digestOf(const TrackedBytes& tracked) {
   std::uint64_t h = mix(tracked.count(), tracked.operations());
-  for (TrackedNo w = 0; w < tracked.count(); ++w) h = mix(h, tracked.line(w), tracked.mask(w));
+  for (TrackedNo w : idRange<TrackedNo>(tracked.count())) h = mix(h, tracked.line(w).value(), tracked.mask(w));
   for (const std::string& p : tracked.paths()) h = mix(h, XXH3_64bits(p.data(), p.size()));
   return h;
 }
 
 std::uint64_t digestOf(const Operations& operations) {
   std::uint64_t h = operations.count();
-  for (OperationNo n = 0; n < operations.count(); ++n) {
+  for (OperationNo n : idRange<OperationNo>(operations.count())) {
     if (operations[n].end == kNever) continue;
     std::string results = operations.encodedResults(n);
-    h = mix(h, n, XXH3_64bits(results.data(), results.size()));
+    h = mix(h, n.value(), XXH3_64bits(results.data(), results.size()));
   }
   return h;
 }
@@ -247,7 +247,7 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
                            std::span<const std::uint64_t> digests) {
   SavedExploration out;
   out.identity = identity;
-  for (OutcomeNo o = 0; o < exploration.outcomes.size(); ++o) out.outcomes.push_back(exploration.outcomes[o]);
+  for (OutcomeNo o : idRange<OutcomeNo>(exploration.outcomes.size())) out.outcomes.push_back(exploration.outcomes[o]);
   for (const Level& level : exploration.levels)
     out.levels.push_back({digests[level.number - 1], level.shared, level.traced, {}});
   std::vector<const Recovery*> recoveries;
@@ -273,7 +273,7 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
       // A node's own edge is the one that its run took.
       SavedQuery& q = run.queries.emplace_back();
       q.query = tree.query(n);
-      answer(n, q.bytes, q.number);
+      answer(RecoveryTree::firstEdge(n), q.bytes, q.number);
     }
     run.diverged = l->diverged;
     run.used = l->used;
@@ -333,7 +333,7 @@ Result<SavedExploration> decode(std::string_view bytes, const std::string& name)
     std::size_t runs = in.count(7);
     for (std::size_t r = 0; r < runs; ++r) {
       if (!get(in, level.runs.emplace_back())) return damaged(name);
-      if (level.runs.back().outcome >= saved.outcomes.size()) return damaged(name);
+      if (!saved.outcomes.has(level.runs.back().outcome)) return damaged(name);
     }
   }
   if (!in.ok() || !in.atEnd()) return damaged(name);
@@ -377,7 +377,7 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     EdgeNo at = RecoveryTree::kRoot;
     if (!run.atRoot) {
       // Node 0 stands above the root and asks nothing.
-      if (run.under == 0 || run.under >= tree.nodeCount()) return damaged(name);
+      if (run.under == 0 || run.under.value() >= tree.nodeCount()) return damaged(name);
       at =
           tree.kind(run.under) == QueryKind::Bytes ? tree.edge(run.under, run.bytes) : tree.edge(run.under, run.number);
     }
@@ -399,7 +399,7 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     recovery.level = into.number;
     recovery.tree = run.tree;
     recovery.attached = at;
-    recovery.firstNode = tree.nodeCount();
+    recovery.firstNode = NodeNo(tree.nodeCount());
     recovery.nodes = static_cast<std::uint32_t>(queries.size());
     recovery.loaded = true;
     recovery.diverged = run.diverged;
@@ -407,7 +407,7 @@ Result<void> restore(const SavedExploration& saved, const SavedLevel& level, con
     recovery.notes = run.notes;
     recovery.unseen = run.unseen;
     recovery.trace = run.trace;
-    tree.insert(at, queries, answers, static_cast<RecoveryNo>(exploration.recoveries.size()));
+    tree.insert(at, queries, answers, exploration.recoveries.endId());
     exploration.recoveries.push_back(std::move(recovery));
   }
   return {};

@@ -31,7 +31,7 @@ struct SavedRun {
   std::vector<SavedQuery> queries;
   bool diverged = false;
   std::uint32_t used = 0;
-  std::uint32_t outcome = 0;
+  OutcomeNo outcome = 0;
   std::vector<std::string> notes;
   std::vector<std::string> unseen;
   std::shared_ptr<const KeptTrace> trace;
@@ -46,7 +46,7 @@ struct SavedLevel {
 
 struct SavedExploration {
   std::uint64_t identity = 0;
-  std::vector<Outcome> outcomes;
+  IdVector<OutcomeNo, Outcome> outcomes;
   std::vector<SavedLevel> levels;
 };
 

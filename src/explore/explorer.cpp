@@ -150,7 +150,7 @@ Result<void> Explorer::State::explore() {
   summary.points = baseline->count();
   summary.log10EagerStates = log10StatesOverPoints(baseline->index(), baseline->points());
   std::vector<SpaceInfo> spaces;
-  for (std::uint32_t o = 0; o < baseline->count(); ++o) spaces.push_back({1, o, baseline->point(o), 0, 0, false, {}});
+  for (PointNo o : idRange<PointNo>(baseline->count())) spaces.push_back({1, o, baseline->point(o), 0, 0, false, {}});
   for (;;) {
     if (auto ok = beginLevel(std::move(spaces)); !ok) return ok;
     auto stop = search.explore(exploration.levels.back());
@@ -171,23 +171,24 @@ Result<void> Explorer::State::explore() {
 
 // Numbers in the order in which the spaces lead to them, which does not depend on which run ended first.
 void Explorer::State::renumber() {
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<RecoveryNo> to(exploration.recoveries.size(), kNone);
-  std::vector<OutcomeNo> outcomesTo(exploration.outcomes.size(), kNone);
+  constexpr RecoveryNo kNoRecovery{UINT32_MAX};
+  constexpr OutcomeNo kNoOutcome{UINT32_MAX};
+  IdVector<RecoveryNo, RecoveryNo> to(exploration.recoveries.size(), kNoRecovery);
+  IdVector<OutcomeNo, OutcomeNo> outcomesTo(exploration.outcomes.size(), kNoOutcome);
   RecoveryNo nextRecovery = 0;
   OutcomeNo nextOutcome = 0;
   auto number = [&](RecoveryNo l) {
-    if (to[l] != kNone) return;
+    if (to[l] != kNoRecovery) return;
     to[l] = nextRecovery++;
     OutcomeNo& o = outcomesTo[exploration.recoveries[l].outcome];
-    if (o == kNone) o = nextOutcome++;
+    if (o == kNoOutcome) o = nextOutcome++;
   };
   for (const SpaceInfo& s : exploration.spaces)
     for (RecoveryNo l : s.recoveries) number(l);
-  summary.outcomes = nextOutcome;
-  for (RecoveryNo l = 0; l < to.size(); ++l) number(l);
+  summary.outcomes = nextOutcome.value();
+  for (RecoveryNo l : idRange<RecoveryNo>(to.size())) number(l);
   for (OutcomeNo& o : outcomesTo)
-    if (o == kNone) o = nextOutcome++;
+    if (o == kNoOutcome) o = nextOutcome++;
   exploration.renumber(to, outcomesTo);
 }
 
@@ -197,7 +198,7 @@ void Explorer::State::renumber() {
 bool Explorer::postRegions() const {
   constexpr std::uint8_t kRegion = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_OUTSIDE;
   const Exploration& exploration = state_->exploration;
-  std::map<const RecoveryTree*, std::vector<bool>> seen;
+  std::map<const RecoveryTree*, IdVector<NodeNo, bool>> seen;
   for (const SpaceInfo& space : exploration.spaces)
     for (RecoveryNo l : space.recoveries) {
       const RecoveryTree& tree = exploration.treeOf(exploration.recoveries[l]);
@@ -216,10 +217,10 @@ bool Explorer::postRegions() const {
 }
 
 const ExplorationSummary& Explorer::summary() const { return state_->summary; }
-SpaceNo Explorer::spaceCount() const { return static_cast<SpaceNo>(state_->exploration.spaces.size()); }
+std::uint32_t Explorer::spaceCount() const { return static_cast<std::uint32_t>(state_->exploration.spaces.size()); }
 const SpaceInfo& Explorer::space(SpaceNo s) const { return state_->exploration.spaces[s]; }
 OutcomeNo Explorer::outcomeNo(RecoveryNo recovery) const { return state_->exploration.recoveries[recovery].outcome; }
-OutcomeNo Explorer::outcomeCount() const { return state_->exploration.outcomes.size(); }
+std::uint32_t Explorer::outcomeCount() const { return state_->exploration.outcomes.size(); }
 const Outcome& Explorer::outcome(OutcomeNo o) const { return state_->exploration.outcomes[o]; }
 std::uint32_t Explorer::used(RecoveryNo recovery) const { return state_->exploration.recoveries[recovery].used; }
 
@@ -260,12 +261,12 @@ void follow(const Exploration& exploration, const CrashSpace& space, const Recov
       continue;
     }
     const UncertainLine* line = nullptr;
-    if (tree.kind(n) == QueryKind::Bytes) line = &space.line(tree.subject(n));
+    if (tree.kind(n) == QueryKind::Bytes) line = &space.line(tree.line(n));
     if (line == nullptr || line->versions.size() == 1) {
       visit(e, nullptr, std::vector<std::uint32_t>{}, std::vector<std::uint32_t>{});
       continue;
     }
-    auto [it, fresh] = left.try_emplace(tree.subject(n));
+    auto [it, fresh] = left.try_emplace(tree.line(n));
     if (fresh)
       for (std::uint32_t v = 0; v < line->versions.size(); ++v) it->second.push_back(v);
     std::vector<std::uint32_t> before = it->second;
@@ -308,7 +309,7 @@ RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
              o.classes = static_cast<std::uint32_t>(firsts.size());
              o.taken = static_cast<std::uint32_t>(std::find(firsts.begin(), firsts.end(), o.version) - firsts.begin());
              if (line != nullptr)
-               detail.example.versions[o.query.subject] = o.version;
+               detail.example.versions[o.query.line()] = o.version;
              else
                detail.example.files = o.version;
            }
@@ -362,7 +363,7 @@ std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, RecoveryNo number, std::s
            std::vector<std::uint32_t> versions = line != nullptr ? before : std::vector<std::uint32_t>{0};
            for (std::uint32_t v : versions)
              for (unsigned byte = 0; byte < BLACKOUT_LINE; ++byte)
-               if ((tree.mask(n) >> byte & 1) != 0) stores.insert(lastStore(s, *space, tree.subject(n), v, byte));
+               if ((tree.mask(n) >> byte & 1) != 0) stores.insert(lastStore(s, *space, tree.line(n), v, byte));
          });
   return {stores.begin(), stores.end()};
 }
@@ -434,8 +435,9 @@ Result<RecoveryNo> Explorer::recoveryOf(SpaceNo s, const ChosenVersions& chosen)
   return state_->search.recoveryOf(s, state_->pinned(chosen));
 }
 
-Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced) {
+Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& chosen, bool traced, bool hangs) {
   Run made = request(s, chosen, traced);
+  made.hangs = hangs;
   auto ended = state_->runner->run(made);
   if (!ended) return tl::unexpected(ended.error());
   Repeated out{std::move(*ended), {}};
@@ -449,11 +451,11 @@ Result<Explorer::Repeated> Explorer::repeat(SpaceNo s, const ChosenVersions& cho
 Result<std::optional<Divergence>> Explorer::repeatSample(std::size_t count) {
   const Exploration& exploration = state_->exploration;
   std::map<RecoveryNo, SpaceNo> spaces;
-  for (SpaceNo s = 0; s < exploration.spaces.size(); ++s)
+  for (SpaceNo s : idRange<SpaceNo>(exploration.spaces.size()))
     for (RecoveryNo l : exploration.spaces[s].recoveries) spaces.try_emplace(l, s);
   std::vector<std::pair<std::uint64_t, RecoveryNo>> order;
   for (const auto& [l, s] : spaces)
-    if (!exploration.recoveries[l].diverged) order.emplace_back(mix(state_->options.seed, l), l);
+    if (!exploration.recoveries[l].diverged) order.emplace_back(mix(state_->options.seed, l.value()), l);
   std::sort(order.begin(), order.end());
   order.resize(std::min(order.size(), count));
   for (const auto& [hash, l] : order) {

@@ -15,19 +15,12 @@
 #include <vector>
 
 #include "explore/crash_space.h"
+#include "explore/ids.h"
 #include "explore/strategy.h"
 #include "model/tracked_bytes.h"
 #include "run/run.h"
 
 namespace blackout {
-
-// Number of a crash space. Those of the first crash come first: number and pointNo are the same. Then those of
-// the second crash, and so on.
-using SpaceNo = std::uint32_t;
-// Number of a recovery that was run: a leaf of a recovery tree.
-using RecoveryNo = std::uint32_t;
-// Number of a distinct outcome.
-using OutcomeNo = std::uint32_t;
 
 struct Progress {
   unsigned level = 1;  // which crash: 1 is the one in the program
@@ -131,10 +124,10 @@ struct ExplorationSummary {
 // A crash that was explored, and the recoveries that it can lead to.
 struct SpaceInfo {
   unsigned level = 1;
-  std::uint32_t pointNo = 0;  // of the first crash
-  EventNo at = 0;             // in the program's trace, or for a further crash in that of the recovery `through`
-  SpaceNo parent = 0;         // further crashes: the space of the crash before
-  RecoveryNo through = 0;     // and the recovery in which this one comes
+  PointNo pointNo = 0;     // of the first crash
+  EventNo at = 0;          // in the program's trace, or for a further crash in that of the recovery `through`
+  SpaceNo parent = 0;      // further crashes: the space of the crash before
+  RecoveryNo through = 0;  // and the recovery in which this one comes
   bool complete = false;
   std::vector<RecoveryNo> recoveries;  // in canonical order: fewest departures from the least versions first
 };
@@ -194,10 +187,10 @@ class Explorer {
   Result<void> save(const std::string& path) const;
 
   const ExplorationSummary& summary() const;
-  SpaceNo spaceCount() const;
+  std::uint32_t spaceCount() const;
   const SpaceInfo& space(SpaceNo s) const;
   OutcomeNo outcomeNo(RecoveryNo recovery) const;
-  OutcomeNo outcomeCount() const;
+  std::uint32_t outcomeCount() const;
   const Outcome& outcome(OutcomeNo o) const;
   std::uint32_t used(RecoveryNo recovery) const;  // kUsed* bits
   // Whether any recovery that a space leads to marks a region of interest of its own (for judgedRead).
@@ -223,7 +216,7 @@ class Explorer {
     RunEnd result;
     std::optional<Divergence> divergence;
   };
-  Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false);
+  Result<Repeated> repeat(SpaceNo s, const ChosenVersions& chosen, bool traced = false, bool hangs = false);
   // Repeats a seeded sample of the recoveries, each at a space that leads to it; the first divergence, if any.
   Result<std::optional<Divergence>> repeatSample(std::size_t count);
 

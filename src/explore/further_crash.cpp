@@ -43,11 +43,11 @@ Result<std::unique_ptr<InterruptedRecovery>> InterruptedRecovery::open(const Kep
   r->tableEnd_ = tableEnd(*r->trace_, kept.table);
 
   const FileTimeline& files = r->index_->files();
-  if (kept.table > files.count())
+  if (kept.table > files.last())
     return fail("the trace of a recovery has fewer files than its table", ExitCode::Internal);
-  r->numbers_.resize(files.count() + 1);
+  r->numbers_.resize(files.last().value() + 1);
   std::map<std::string, unsigned> made;
-  for (FileNo f = 1; f <= files.count(); ++f) {
+  for (FileNo f = 1; f <= files.last(); ++f) {
     FileNo number = f;
     std::string path(files.pathAt(f, 0));
     // What it makes at a path is not what it found there, though an earlier recovery had made that.
@@ -95,7 +95,7 @@ LineNo InterruptedRecovery::toSpace(LineNo inTrace) const {
 
 LineNo InterruptedRecovery::toTrace(LineNo inSpace) const {
   // From the last: a number that it gave to a file of its own is nobody else's in its trace.
-  for (auto f = static_cast<FileNo>(numbers_.size()); f-- > 1;)
+  for (FileNo f = numbers_.endId() - 1; f > 0; --f)
     if (numbers_[f] == fileOf(addressOf(inSpace))) return inFile(inSpace, f);
   return inSpace;
 }
@@ -108,7 +108,7 @@ void InterruptedRecovery::addTo(TrackedBytes& tracked) const {
     std::uint64_t size = (e.len & BLACKOUT_JOINED) != 0 ? 16 : bytesOf(e);
     tracked.add(line, ((std::uint64_t{1} << size) - 1) << (e.addr % BLACKOUT_LINE));
   }
-  for (FileNo f = 1; f <= std::min(table_, baseline_->index().files().count()); ++f)
+  for (FileNo f = 1; f <= std::min(table_, baseline_->index().files().last()); ++f)
     tracked.addZeroed(baseline_->index().files(), f, index_->files().zeroRanges(f));
 }
 
@@ -120,16 +120,16 @@ std::map<TrackedNo, UncertainLine> InterruptedRecovery::changed(const CrashSpace
   for (EdgeNo e : path.first(observedBefore(at))) {
     NodeNo n = tree.nodeOf(e);
     if (tree.kind(n) != QueryKind::Bytes) continue;
-    if (before.line(tree.subject(n)).versions.size() > 1) lines[tree.subject(n)].push_back(e);
+    if (before.line(tree.line(n)).versions.size() > 1) lines[tree.line(n)].push_back(e);
   }
-  for (LineId id = 0; id < index_->lineCount(); ++id) {
+  for (LineId id : idRange<LineId>(index_->lineCount())) {
     if (index_->historyLength(id, at) == 0) continue;
     if (TrackedNo w = tracked.find(toSpace(index_->lineNo(id))); w != TrackedBytes::kNone) lines[w];
   }
   const FileTimeline& files = index_->files();
-  for (FileNo f = 1; f <= files.count(); ++f) {
+  for (FileNo f = 1; f <= files.last(); ++f) {
     if (files.zeroRanges(f).empty() || files.zeroRanges(f).front().at >= at) continue;
-    for (TrackedNo w = 0; w < tracked.count(); ++w)
+    for (TrackedNo w : idRange<TrackedNo>(tracked.count()))
       if (fileOf(addressOf(tracked.line(w))) == numbers_[f] && files.zeroedMask(inFile(tracked.line(w), f), 0, at) != 0)
         lines[w];
   }
@@ -156,7 +156,7 @@ UncertainLine InterruptedRecovery::lineAfter(const UncertainLine& before, std::s
     if (fresh) out.versions.push_back({bytes, std::move(version), parent});
     return it->second;
   };
-  bool known = fileOf(addressOf(inTrace)) <= index_->files().count();  // else it never heard of the file
+  bool known = fileOf(addressOf(inTrace)) <= index_->files().last();  // else it never heard of the file
   auto versionsOver = [&](const LineBytes& under) {
     return known ? index_->versionsOf(inTrace, at, &under) : LineVersions{{{Version{}, under}}, 1, true};
   };
@@ -201,7 +201,7 @@ std::optional<UncertainFiles> InterruptedRecovery::files(const CrashSpace& befor
   assert(!left.empty());
   // Its own trace tells of the files that it changed. Of the others the trace has what this run happened to find.
   const FileTimeline& own = index_->files();
-  std::vector<bool> changed(own.count() + 1);
+  IdVector<FileNo, bool> changed(own.last() + 1);
   for (const FileChange& c : own.changes())
     if (c.event >= tableEnd_ && c.event < at) changed[c.file] = true;
   auto unchanged = [&](const FileState& f) { return f.number > table_ || !changed[f.number]; };

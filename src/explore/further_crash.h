@@ -63,10 +63,10 @@ class InterruptedRecovery {
   std::unique_ptr<Index> index_;
   const Baseline* baseline_ = nullptr;
   FileNo table_ = 0;
-  EventNo tableEnd_ = 0;          // of the events that tell of the files it found
-  std::vector<FileNo> numbers_;   // by number in the trace: that in requests, 0: none
-  EventNo firstChange_ = kNever;  // of a file
-  std::vector<std::uint32_t> events_;
+  EventNo tableEnd_ = 0;              // of the events that tell of the files it found
+  IdVector<FileNo, FileNo> numbers_;  // by number in the trace: that in requests, 0: none
+  EventNo firstChange_ = kNever;      // of a file
+  std::vector<EventNo> events_;
   std::vector<CrashPoint> points_;
   std::uint64_t untellable_ = 0;
 };

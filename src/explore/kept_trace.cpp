@@ -77,7 +77,7 @@ Result<KeptTrace> keepTrace(const std::string& path, std::span<const Query> quer
   for (FileNo f = 1; f <= kept.table; ++f) {
     bool there = f <= table.files && trace->files()[f].before && touched.count(f) != 0;
     if (!there) {
-      writer.remove(writer.file(fmt::format("/absent/{}", f), 0, false));
+      writer.remove(writer.file(fmt::format("/absent/{}", f.value()), 0, false));
       continue;
     }
     EventNo born = trace->files()[f].born;
@@ -86,19 +86,19 @@ Result<KeptTrace> keepTrace(const std::string& path, std::span<const Query> quer
   std::string bytes = writer.bytes();
   auto begin = static_cast<std::uint32_t>((bytes.size() - BLACKOUT_HEADER_SIZE) / sizeof(Event));
   std::uint32_t own = trace->end() - table.end;  // slots of the run itself
-  bytes.append(reinterpret_cast<const char*>(&(*trace)[0] + table.end), std::size_t{own} * sizeof(Event));
+  bytes.append(reinterpret_cast<const char*>(&(*trace)[table.end]), std::size_t{own} * sizeof(Event));
   reinterpret_cast<blackout_trace_header*>(bytes.data())->committed = bytes.size() - BLACKOUT_HEADER_SIZE;
   auto* events = reinterpret_cast<Event*>(bytes.data() + BLACKOUT_HEADER_SIZE);
   for (std::uint32_t n = begin; n < begin + own; n += static_cast<std::uint32_t>(slotsOf(events[n])))
     if (FileNo f = touchedBy(events[n]); f > table.files)
-      events[n].addr = pmAddr(f - table.files + kept.table, offsetOf(events[n].addr));
+      events[n].addr = pmAddr(kept.table + (f - table.files), offsetOf(events[n].addr));
   auto packed = pack(bytes);
   if (!packed) return tl::unexpected(packed.error());
   kept.packed = std::move(*packed);
   for (const Query& q : queries) {
     if (q.event < table.end || q.event > trace->end())
       return fail("an observation of a recovery is outside of its trace", ExitCode::Internal);
-    kept.events.push_back(q.event - table.end + begin);
+    kept.events.emplace_back(q.event - table.end + begin);
   }
   if (!std::is_sorted(kept.events.begin(), kept.events.end()))
     return fail("the observations of a recovery are out of order", ExitCode::Internal);

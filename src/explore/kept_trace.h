@@ -15,9 +15,9 @@
 namespace blackout {
 
 struct KeptTrace {
-  std::string packed;                 // the bytes of a trace file, compressed
-  std::vector<std::uint32_t> events;  // per query: how many slots the trace had when it was made
-  FileNo table = 0;                   // files with numbers up to this are of the table, numbered as in requests
+  std::string packed;           // the bytes of a trace file, compressed
+  std::vector<EventNo> events;  // per query: how many slots the trace had when it was made
+  FileNo table = 0;             // files with numbers up to this are of the table, numbered as in requests
 };
 
 // `files`: how many the program's own trace has, the least size of the table.

@@ -122,7 +122,7 @@ std::uint64_t RecoveryTree::internWide(const Node& n, const LineBytes& content) 
 template <class Same>
 EdgeNo RecoveryTree::findEdge(NodeNo n, Same same) {
   Node& node = nodes_[n];
-  if (same(node.value)) return n;
+  if (same(node.value)) return firstEdge(n);
   std::uint32_t* link = &node.more;
   while (*link != 0) {
     std::uint32_t place = *link - 1;
@@ -132,7 +132,7 @@ EdgeNo RecoveryTree::findEdge(NodeNo n, Same same) {
       *link = e.next;
       e.next = node.more;
       node.more = place + 1;
-      return place | kExtra;
+      return EdgeNo(place | kExtra);
     }
     link = &e.next;
   }
@@ -144,7 +144,7 @@ EdgeNo RecoveryTree::addEdge(NodeNo n, std::uint64_t value) {
   assert(place < kExtra - 1);
   extra_.push_back({value, n, nodes_[n].more, {}});
   nodes_[n].more = place + 1;
-  return place | kExtra;
+  return EdgeNo(place | kExtra);
 }
 
 EdgeNo RecoveryTree::edge(NodeNo n, const LineBytes& content) {
@@ -159,12 +159,11 @@ EdgeNo RecoveryTree::edge(NodeNo n, std::uint64_t number) {
   return e != kNoEdge ? e : addEdge(n, number);
 }
 
-void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers,
-                          std::uint32_t leaf) {
+void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers, RecoveryNo leaf) {
   assert(!target(at).known() && queries.size() == answers.size());
   assert(nodes_.size() + queries.size() < kExtra);
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    auto number = static_cast<NodeNo>(nodes_.size());
+    NodeNo number = nodes_.endId();
     setTarget(at, Target::node(number));
     Node n = makeNode(queries[i]);
     n.value = answers[i].bytes == nullptr ? answers[i].number
@@ -172,12 +171,14 @@ void RecoveryTree::insert(EdgeNo at, std::span<const Query> queries, std::span<c
                                           : n.take(*answers[i].bytes);
     nodes_.push_back(n);
     above_.push_back(at);
-    at = number;
+    at = firstEdge(number);
   }
   setTarget(at, Target::leaf(leaf));
 }
 
-void RecoveryTree::setTarget(EdgeNo e, Target t) { (isExtra(e) ? extra_[e & ~kExtra].target : nodes_[e].target) = t; }
+void RecoveryTree::setTarget(EdgeNo e, Target t) {
+  (isExtra(e) ? extra_[e.value() & ~kExtra].target : nodes_[ofNode(e)].target) = t;
+}
 
 std::vector<EdgeNo> RecoveryTree::path(EdgeNo e) const {
   std::vector<EdgeNo> out;

@@ -13,22 +13,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "explore/ids.h"
 #include "run/run.h"
 
 namespace blackout {
 
-using NodeNo = std::uint32_t;
-using EdgeNo = std::uint32_t;
+using NodeNo = Id<struct NodeNoTag, std::uint32_t>;
+using EdgeNo = Id<struct EdgeNoTag, std::uint32_t>;
 
 // Where an edge leads: to nothing known yet, to a node or to a leaf.
 class Target {
  public:
   Target() = default;
-  static Target node(NodeNo n) { return Target(n); }
-  static Target leaf(std::uint32_t l) { return Target(l | kLeaf); }
+  static Target node(NodeNo n) { return Target(n.value()); }
+  static Target leaf(RecoveryNo l) { return Target(l.value() | kLeaf); }
   bool known() const { return bits_ != kUnknown; }
   bool isLeaf() const { return known() && (bits_ & kLeaf) != 0; }
-  std::uint32_t number() const { return bits_ & ~kLeaf; }
+  NodeNo node() const { return NodeNo(bits_); }
+  RecoveryNo leaf() const { return RecoveryNo(bits_ & ~kLeaf); }
   bool operator==(const Target&) const = default;
 
  private:
@@ -51,13 +53,16 @@ class RecoveryTree {
   // The edge above the first query of all recoveries.
   static constexpr EdgeNo kRoot = 0;
 
-  Target target(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].target : nodes_[e].target; }
-  NodeNo nodeOf(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].node : e; }
+  Target target(EdgeNo e) const { return isExtra(e) ? extra(e).target : nodes_[ofNode(e)].target; }
+  NodeNo nodeOf(EdgeNo e) const { return isExtra(e) ? extra(e).node : ofNode(e); }
+  static EdgeNo firstEdge(NodeNo n) { return EdgeNo(n.value()); }
   // The edge that leads to the node.
   EdgeNo above(NodeNo n) const { return above_[n]; }
 
   QueryKind kind(NodeNo n) const { return nodes_[n].kind(); }
   std::uint32_t subject(NodeNo n) const { return nodes_[n].subject; }
+  // Of a Bytes node.
+  TrackedNo line(NodeNo n) const { return TrackedNo(nodes_[n].subject); }
   std::uint64_t mask(NodeNo n) const;
   std::uint64_t site(NodeNo n) const { return sites_[nodes_[n].site].id; }
   std::uint8_t flags(NodeNo n) const { return sites_[nodes_[n].site].flags; }
@@ -79,10 +84,10 @@ class RecoveryTree {
   std::uint64_t numberOf(EdgeNo e) const { return value(e); }
 
   // Hangs the rest of a run under an edge that leads nowhere: queries with their replies, then the leaf.
-  void insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers, std::uint32_t leaf);
+  void insert(EdgeNo at, std::span<const Query> queries, std::span<const Reply> answers, RecoveryNo leaf);
 
   // The leaf at the end of the edge gets another number.
-  void renumberLeaf(EdgeNo e, std::uint32_t leaf) { setTarget(e, Target::leaf(leaf)); }
+  void renumberLeaf(EdgeNo e, RecoveryNo leaf) { setTarget(e, Target::leaf(leaf)); }
 
   // The edges from the root's first node down to `e`, without kRoot: one per query that was asked on the way.
   std::vector<EdgeNo> path(EdgeNo e) const;
@@ -90,7 +95,7 @@ class RecoveryTree {
   // Whether any node has one of these flags.
   bool anyFlag(std::uint8_t flags) const;
 
-  NodeNo nodeCount() const { return static_cast<NodeNo>(nodes_.size()); }
+  std::uint32_t nodeCount() const { return static_cast<std::uint32_t>(nodes_.size()); }
   std::size_t memory() const;
 
  private:
@@ -139,11 +144,14 @@ class RecoveryTree {
     std::uint64_t bits = 0;
     LineBytes bytes{};  // 0xff where the bit is set
   };
-  static constexpr EdgeNo kExtra = std::uint32_t{1} << 31;
-  static constexpr EdgeNo kNoEdge = UINT32_MAX;
-  static bool isExtra(EdgeNo e) { return (e & kExtra) != 0; }
+  // An edge's number is that of the node whose first edge it is, or a place in extra_ with this bit.
+  static constexpr std::uint32_t kExtra = std::uint32_t{1} << 31;
+  static constexpr EdgeNo kNoEdge{UINT32_MAX};
+  static bool isExtra(EdgeNo e) { return (e.value() & kExtra) != 0; }
+  static NodeNo ofNode(EdgeNo e) { return NodeNo(e.value()); }
+  const Extra& extra(EdgeNo e) const { return extra_[e.value() & ~kExtra]; }
 
-  std::uint64_t value(EdgeNo e) const { return isExtra(e) ? extra_[e & ~kExtra].value : nodes_[e].value; }
+  std::uint64_t value(EdgeNo e) const { return isExtra(e) ? extra(e).value : nodes_[ofNode(e)].value; }
   bool sameWide(const Node& n, const LineBytes& a, const LineBytes& b) const;
   std::uint64_t internWide(const Node& n, const LineBytes& content);
   template <class Same>
@@ -152,8 +160,8 @@ class RecoveryTree {
   Node makeNode(const Query& q);
   void setTarget(EdgeNo e, Target t);
 
-  std::vector<Node> nodes_;  // 0 is above the root: its edge leads to the first query
-  std::vector<EdgeNo> above_;
+  IdVector<NodeNo, Node> nodes_;  // 0 is above the root: its edge leads to the first query
+  IdVector<NodeNo, EdgeNo> above_;
   std::vector<Extra> extra_;
   std::vector<LineBytes> wide_;
   std::vector<Mask> masks_;

@@ -176,7 +176,7 @@ void Search::claim(const Waiter& waiter, EdgeKey edge) {
 // Takes the recoveries of the round's tasks, in their order, as far as they are there.
 void Search::collect(OpenSpace& s) {
   for (; s.collected < s.tasks.size() && s.tasks[s.collected].done(); ++s.collected) {
-    RecoveryNo recovery = s.tasks[s.collected].end.number();
+    RecoveryNo recovery = s.tasks[s.collected].end.leaf();
     if (s.seen.insert(recovery).second) s.recoveries.push_back(recovery);
   }
 }
@@ -329,7 +329,7 @@ void Search::report(bool last) {
   p.runs = made_;
   p.seconds = std::chrono::duration<double>(now - start_).count();
   p.runsPerSecond = p.seconds > 0 ? static_cast<double>(made_) / p.seconds : 0;
-  for (; reportedOutcomes_ < exploration_->outcomes.size(); ++reportedOutcomes_)
+  for (; reportedOutcomes_.value() < exploration_->outcomes.size(); ++reportedOutcomes_)
     p.newOutcomes.push_back(&exploration_->outcomes[reportedOutcomes_]);
   options_->progress(p);
 }
@@ -457,7 +457,7 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
     return recovery;
   }
   memory_.leave();
-  return end.number();
+  return end.leaf();
 }
 
 }  // namespace blackout

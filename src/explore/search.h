@@ -27,9 +27,7 @@ class Search {
          ExplorationSummary& summary);
 
   // Whether some space leads to the recovery: a run that was begun for a space past a bound is not told of.
-  bool counted(RecoveryNo recovery) const {
-    return recovery < countedRecoveries_.size() && countedRecoveries_[recovery];
-  }
+  bool counted(RecoveryNo recovery) const { return countedRecoveries_.has(recovery) && countedRecoveries_[recovery]; }
 
   // Explores all spaces of the level.
   Result<Stop> explore(const Level& level);
@@ -127,7 +125,7 @@ class Search {
   std::optional<RunBatch> batch_;               // while a level is explored
   std::vector<unsigned> idle_;
   std::map<unsigned, EdgeKey> running_;
-  std::vector<bool> countedRecoveries_;
+  IdVector<RecoveryNo, bool> countedRecoveries_;
   std::map<PieceKey, ChecksumAssumption> assumptions_;
   std::map<std::tuple<std::uint64_t, TrackedNo, std::uint64_t>, RacedRead> races_;  // by site, line and mask
   std::set<std::string> notes_;

@@ -21,7 +21,7 @@ const UncertainLine& FirstCrash::line(RowNo row) const {
   return *place;
 }
 
-const UncertainLine& FirstCrash::line(std::uint32_t pointNo, TrackedNo w) const {
+const UncertainLine& FirstCrash::line(PointNo pointNo, TrackedNo w) const {
   if (w < baseline_->rowLines()) return line(baseline_->rowAt(pointNo, w));
   auto [it, fresh] = added_.try_emplace(w);
   if (fresh) it->second.versions.push_back({baseline_->addedContent(w), {}, 0});
@@ -31,18 +31,18 @@ const UncertainLine& FirstCrash::line(std::uint32_t pointNo, TrackedNo w) const 
 void SpaceMemory::setRow(RowNo r) {
   const Baseline& baseline = first_->baseline();
   const Baseline::Row& row = baseline.row(r);
-  cells_[row.line] = {&baseline.contentOf(r), row.uncertain ? r + 1 : 0};
+  cells_[row.line] = {&baseline.contentOf(r), row.uncertain ? r.value() + 1 : 0};
 }
 
-void SpaceMemory::moveTo(std::uint32_t pointNo) {
+void SpaceMemory::moveTo(PointNo pointNo) {
   const Baseline& baseline = first_->baseline();
-  if (pointNo_ == UINT32_MAX) {
+  if (pointNo_ == kNowhere) {
     pointNo_ = 0;
-    cells_.resize(baseline.rowLines());
+    cells_.resize(baseline.rowLines().value());
     for (RowNo r = 0; r < baseline.firstRow(1); ++r) setRow(r);
   }
   // Lines that were added have the same content everywhere.
-  for (auto w = static_cast<TrackedNo>(cells_.size()); w < baseline.tracked().count(); ++w)
+  for (TrackedNo w = cells_.endId(); w.value() < baseline.tracked().count(); ++w)
     cells_.push_back({&first_->line(0, w).versions.front().bytes, 0});
   for (; pointNo_ < pointNo; ++pointNo_)
     for (RowNo r = baseline.firstRow(pointNo_ + 1); r < baseline.firstRow(pointNo_ + 2); ++r) setRow(r);
@@ -76,12 +76,12 @@ void SpaceMemory::enter(const CrashSpace& space) {
 
 const UncertainLine& SpaceMemory::line(TrackedNo w) const {
   std::uint32_t u = cells_[w].uncertain;
-  return u == 0 || u == kChanged ? space_->line(w) : first_->line(u - 1);
+  return u == 0 || u == kChanged ? space_->line(w) : first_->line(RowNo(u - 1));
 }
 
 std::uint64_t SpaceMemory::number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const {
   const Baseline& baseline = first_->baseline();
-  if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, subject), question);
+  if (kind == QueryKind::Op) return opReply(baseline.opState(pointNo_, OperationNo(subject)), question);
   const UncertainFiles* files = space_->ownFiles();
   return replyOf(files != nullptr ? pathState(files->versions.front().files, baseline.tracked().paths()[subject])
                                   : baseline.pathState(pointNo_, subject));

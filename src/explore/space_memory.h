@@ -19,12 +19,12 @@ class FirstCrash {
 
   const Baseline& baseline() const { return *baseline_; }
   const UncertainLine& line(RowNo row) const;
-  const UncertainLine& line(std::uint32_t pointNo, TrackedNo w) const;
+  const UncertainLine& line(PointNo pointNo, TrackedNo w) const;
 
  private:
   const Baseline* baseline_;
   // What was enumerated stays: the same row is asked for at many points.
-  mutable std::vector<std::unique_ptr<UncertainLine>> byRow_;
+  mutable IdVector<RowNo, std::unique_ptr<UncertainLine>> byRow_;
   mutable std::map<TrackedNo, UncertainLine> added_;  // lines that were tracked later
 };
 
@@ -45,7 +45,7 @@ class SpaceMemory {
   const UncertainLine& line(TrackedNo w) const;
   // The replies to queries that are not about bytes, if the files are settled.
   std::uint64_t number(QueryKind kind, std::uint32_t subject, std::uint64_t question) const;
-  TrackedNo lines() const { return static_cast<TrackedNo>(cells_.size()); }
+  std::size_t lines() const { return cells_.size(); }
 
  private:
   struct Cell {
@@ -53,14 +53,15 @@ class SpaceMemory {
     std::uint32_t uncertain = 0;  // 0: settled; a row of the baseline + 1; kChanged: the space's own
   };
   static constexpr std::uint32_t kChanged = UINT32_MAX;
+  static constexpr PointNo kNowhere{UINT32_MAX};
   void setRow(RowNo r);
-  void moveTo(std::uint32_t pointNo);
+  void moveTo(PointNo pointNo);
 
   const FirstCrash* first_;
   const CrashSpace* space_ = nullptr;
-  std::vector<Cell> cells_;
+  IdVector<TrackedNo, Cell> cells_;
   std::vector<TrackedNo> changed_;  // cells that are not the baseline's
-  std::uint32_t pointNo_ = UINT32_MAX;
+  PointNo pointNo_ = kNowhere;
 };
 
 }  // namespace blackout

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> unnamedVersions(const Restriction& restriction, Track
     case Unrestricted::Newest:
       return {newest};
     case Unrestricted::Sampled:
-      return {static_cast<std::uint32_t>(mix(restriction.seed, subject) % versions)};
+      return {static_cast<std::uint32_t>(mix(restriction.seed, subject.value()) % versions)};
   }
   std::vector<std::uint32_t> all(versions);
   std::iota(all.begin(), all.end(), 0U);
@@ -116,11 +116,11 @@ void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
 void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
   EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
   if (!record_.active() || record_.annotated()) return;
-  bool ends = next.isLeaf() || tree.site(next.number()) != record_.site();
+  bool ends = next.isLeaf() || tree.site(next.node()) != record_.site();
   if (sibling != WalkState::kNoSibling) {
     Target other = tree.target(sibling);
     bool same = other.known() && other.isLeaf() == next.isLeaf() &&
-                (next.isLeaf() || tree.sameQuestion(other.number(), next.number()));
+                (next.isLeaf() || tree.sameQuestion(other.node(), next.node()));
     if (!same) {
       NodeNo n = state.choices->node;
       found.decisions.emplace(tree.subject(n), tree.mask(n));
@@ -133,7 +133,7 @@ void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found
 }
 
 void Walk::observe(RecoveryTree& tree, NodeNo n, const Decisions& decisions, WalkState& state, Found& found) {
-  TrackedNo w = tree.subject(n);
+  TrackedNo w = tree.line(n);
   Touched& line = touch(w, *state.restriction);
   const auto& versions = line.of->versions;
   if (!line.of->complete && (found.cut.empty() || found.cut.back() != w)) found.cut.push_back(w);
@@ -233,15 +233,14 @@ Target Walk::advance(RecoveryTree& tree, const CrashSpace& space, const Decision
   for (; t.known(); t = tree.target(state.at)) {
     if (record_.active() || state.sibling != WalkState::kNoSibling) follow(tree, t, state, found);
     if (t.isLeaf()) break;
-    NodeNo n = t.number();
+    NodeNo n = t.node();
     ++steps_;
-    std::uint32_t subject = tree.subject(n);
     if (tree.kind(n) == QueryKind::Path && space.uncertainFiles())
       observeFiles(tree, n, space, state, found);
     else if (tree.kind(n) != QueryKind::Bytes)
-      state.at = tree.edge(n, memory_->number(tree.kind(n), subject, tree.mask(n)));
-    else if (!memory_->uncertain(subject))
-      state.at = tree.edge(n, memory_->least(subject));
+      state.at = tree.edge(n, memory_->number(tree.kind(n), tree.subject(n), tree.mask(n)));
+    else if (!memory_->uncertain(tree.line(n)))
+      state.at = tree.edge(n, memory_->least(tree.line(n)));
     else
       observe(tree, n, decisions, state, found);
   }

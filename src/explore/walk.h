@@ -20,7 +20,7 @@
 namespace blackout {
 
 // The pool files as the subject of a choice.
-inline constexpr TrackedNo kPoolFiles = UINT32_MAX;
+inline constexpr TrackedNo kPoolFiles{UINT32_MAX};
 
 // A choice on the way of a walk: which versions of a line, or of the files, are left after it. Shared by all walks that
 // made it.
@@ -46,7 +46,7 @@ struct WalkState {
   bool inPieces = false;  // the last choice was a piece, and nothing has ended the run of pieces since
   // If the last choice was not the first one: the edge of that, to compare what was asked next.
   EdgeNo sibling = kNoSibling;
-  static constexpr EdgeNo kNoSibling = UINT32_MAX;
+  static constexpr EdgeNo kNoSibling{UINT32_MAX};
 };
 
 // Questions that are known to be decisions: lines and masks.
@@ -110,7 +110,7 @@ class Walk {
   // The walk that is loaded:
   std::uint64_t spaceSeed_ = 0;
   std::vector<Touched> touched_;
-  std::vector<std::uint32_t> places_;  // by line: place in touched_ + 1, or 0
+  IdVector<TrackedNo, std::uint32_t> places_;  // place in touched_ + 1, or 0
   WholeRecord record_;
   std::vector<std::vector<std::uint32_t>> classes_;  // scratch: of one observation
   std::size_t classCount_ = 0;

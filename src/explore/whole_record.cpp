@@ -30,7 +30,7 @@ std::size_t WholeRecord::find(TrackedNo w) const {
 }
 
 std::uint32_t WholeRecord::pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left) const {
-  return left[mix(seed_, sample, w) % left.size()];
+  return left[mix(seed_, sample, w.value()) % left.size()];
 }
 
 void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {

@@ -23,7 +23,7 @@ enum class FindingKind : std::uint8_t {
 };
 
 // The number of a place in its finding, from 1; 0: none of them.
-using PlaceNo = std::uint32_t;
+using PlaceNo = Id<struct PlaceNoTag, std::uint32_t>;
 
 // --- What was seen in traces ---
 
@@ -274,6 +274,15 @@ struct OtherSymptom {
   bool operator==(const OtherSymptom&) const = default;
 };
 
+// Of a restart in which all threads wait for ever: one of them.
+struct ThreadWaits {
+  static constexpr std::string_view kName = "thread-waits";
+  std::uint32_t thread = 0;  // from 1, in the order in which they were made
+  std::string what;          // it waits for: "a lock or a condition"
+  std::vector<Frame> stack;  // innermost first; empty: unknown
+  bool operator==(const ThreadWaits&) const = default;
+};
+
 // Of a bad read: one crash after which it comes, and how many there are.
 struct ReadAfterCrash {
   static constexpr std::string_view kName = "read-after-crash";
@@ -344,10 +353,10 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Fact =
-    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted, FineWithout,
-                 CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
-                 OtherSymptom, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable,
-                 DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Fact = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted,
+                          FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer,
+                          TrustedTooSoon, NotRepeated, OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit,
+                          OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
+                          DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

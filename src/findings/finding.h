@@ -114,6 +114,7 @@ struct Finding {
   BugClass bugClass{};
   Claim claim;  // what it says
   std::vector<NumberedPlace> places;
+  const NumberedPlace& place(PlaceNo n) const { return places[n.value() - 1]; }
   Counts counts;
   std::optional<Cost> cost;
   std::vector<Fact> evidence;           // each true by itself

@@ -38,6 +38,10 @@ class Writer {
     auto wide = static_cast<std::uint64_t>(v);
     out_.append(reinterpret_cast<const char*>(&wide), sizeof wide);
   }
+  template <class Tag, class Rep>
+  void number(Id<Tag, Rep> id) {
+    number(id.value());
+  }
   void text(std::string_view s) {
     number(s.size());
     out_.append(s);

@@ -55,14 +55,14 @@ void tellUnmatched(const Trace& trace, Report& report) {
 void summarise(const Trace& trace, Report& report) {
   RunSummary& run = report.run;
   std::set<ThreadNo> threads;
-  std::vector<std::uint64_t> sizes(trace.files().size());
+  IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
   run.events = 0;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     EventGroup group = groupOf(e);
     // Tables say where events come from; they did not happen.
     if (group != EventGroup::Table) ++run.events;
-    if (e.thread != 0) threads.insert(e.thread);
+    if (e.thread != 0) threads.insert(threadOf(e));
     switch (group) {
       case EventGroup::Store:
         ++run.stores;

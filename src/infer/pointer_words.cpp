@@ -16,8 +16,8 @@ constexpr std::uint64_t kFirstOffset = BLACKOUT_LINE;
 
 // Who stored a value: an instruction, or, where that is unknown, whatever stores to this word.
 std::uint64_t originOf(const Trace& trace, const Event& e) {
-  const CallStack* where = trace.callStack(e.where);
-  return where != nullptr && where->site != 0 ? where->site : wordOf(e.addr) | 1ull << 63;
+  const CallStack* where = trace.callStack(stackOf(e));
+  return where != nullptr && where->site != 0 ? where->site.value() : wordOf(e.addr) | 1ull << 63;
 }
 constexpr std::uint64_t kBeforeRecording = 1ull << 62;
 // A store that is not of a whole word is no store of an offset.
@@ -114,7 +114,7 @@ void PointerWords::surveyWord(PmAddr word, std::uint64_t value, std::uint64_t or
   if (value == 0) return;
   // The address of a pool itself is in the header of many that know offsets only.
   if (PmAddr target = mappings_.target(value); target != 0) {
-    if (offsetOf(target) >= kFirstOffset && fileOf(word) < hasAddresses_.size()) hasAddresses_[fileOf(word)] = true;
+    if (offsetOf(target) >= kFirstOffset && hasAddresses_.has(fileOf(word))) hasAddresses_[fileOf(word)] = true;
     return;
   }
   if (origin == kBeforeRecording) return;  // written by nobody knows what
@@ -125,7 +125,7 @@ void PointerWords::surveyWord(PmAddr word, std::uint64_t value, std::uint64_t or
 
 bool PointerWords::leadsByOffset(PmAddr word, std::uint64_t value, std::uint64_t origin) const {
   return value >= kFirstOffset && value < BLACKOUT_MAX_FILE_SIZE && value % kWord == 0 && origin != kPartOfWord &&
-         fileOf(word) < hasAddresses_.size() && !hasAddresses_[fileOf(word)] && !noOffsets_.contains(origin) &&
+         hasAddresses_.has(fileOf(word)) && !hasAddresses_[fileOf(word)] && !noOffsets_.contains(origin) &&
          written_.contains(pmAddr(fileOf(word), value));
 }
 

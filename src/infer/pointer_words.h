@@ -62,8 +62,8 @@ class PointerWords {
   void map(EventNo n);
 
   const Trace& trace_;
-  Mappings first_;                               // of each address, the first one in the trace
-  std::vector<bool> hasAddresses_;               // by file
+  Mappings first_;  // of each address, the first one in the trace
+  IdVector<FileNo, bool> hasAddresses_;
   std::unordered_set<std::uint64_t> noOffsets_;  // origins that store other numbers
   Mappings mappings_;
   std::unordered_set<PmAddr> written_;  // words with content

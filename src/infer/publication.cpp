@@ -19,13 +19,13 @@ namespace {
 // 0 for all events of a trace that marks none. Asked for all events in order.
 class Periods {
  public:
-  explicit Periods(const Trace& trace) : operations_(trace), current_(trace.lastThread() + std::size_t{1}, 0) {}
+  explicit Periods(const Trace& trace) : operations_(trace), current_(trace.lastThread().value() + std::size_t{1}, 0) {}
 
   std::uint64_t at(EventNo n, const Event& e) {
     if (operations_.empty()) return 0;
-    std::uint64_t& current = current_[e.thread];
-    if (kindOf(e) == EventKind::OpBegin) current = after(n, e.thread);
-    if (kindOf(e) == EventKind::OpEnd) current = after(n + 1, e.thread);
+    std::uint64_t& current = current_[threadOf(e)];
+    if (kindOf(e) == EventKind::OpBegin) current = after(n, threadOf(e));
+    if (kindOf(e) == EventKind::OpEnd) current = after(n + 1, threadOf(e));
     return current == 0 ? kBefore | e.thread : current;
   }
 
@@ -37,11 +37,11 @@ class Periods {
     const Operation* latest = operations_.latest(thread, position);
     if (latest == nullptr) return 0;
     const Operation& outermost = operations_.outermost(*latest);
-    return 2 * std::uint64_t{operations_.numberOf(outermost)} + (outermost.contains(position) ? 1 : 2);
+    return 2 * std::uint64_t{operations_.numberOf(outermost).value()} + (outermost.contains(position) ? 1 : 2);
   }
 
   Operations operations_;
-  std::vector<std::uint64_t> current_;  // by thread
+  IdVector<ThreadNo, std::uint64_t> current_;  // by thread
 };
 
 class Publications {

@@ -16,7 +16,7 @@ bool RacingReads::races(SpaceNo space, const Observation& o) const {
   if (o.query.kind != QueryKind::Bytes || o.classes < 2 || !judged(o.query)) return false;
   const SpaceInfo* first = &explorer_.space(space);
   while (first->level > 1) first = &explorer_.space(first->parent);
-  LineNo line = baseline_.tracked().line(o.query.subject);
+  LineNo line = baseline_.tracked().line(o.query.line());
   std::uint64_t cared = o.query.mask;
   // Registered, it is read whatever a crash left of it.
   for (const CommitVariable& v : variables_) cared &= ~maskIn(line, v.variable);
@@ -77,8 +77,8 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
     const Observation& o = detail.observations[i];
     if (!reads_.racesUnawares(space, o)) continue;
     std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
-    const UncertainLine& line = crash->line(o.query.subject);
-    std::uint32_t now = detail.example.versions.at(o.query.subject);
+    const UncertainLine& line = crash->line(o.query.line());
+    std::uint32_t now = detail.example.versions.at(o.query.line());
     auto differs = [&](std::uint32_t v) {
       for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {
         auto byte = static_cast<unsigned>(std::countr_zero(left));
@@ -93,7 +93,7 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
         return test;
       }
       ChosenVersions other = detail.example;
-      other.versions[o.query.subject] = v;
+      other.versions[o.query.line()] = v;
       auto instead = explorer_.recoveryOf(space, other);
       if (!instead) return test;
       if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;

@@ -109,7 +109,7 @@ bool BadReads::alternates(const PmRange& variable) const {
 // commit is lost is looked at too, and there the data is uncommitted.
 std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& detail, const Query& q,
                                        const PmRange& variable, std::uint64_t covered, bool strict) const {
-  LineNo line = baseline_.tracked().line(q.subject);
+  LineNo line = baseline_.tracked().line(q.line());
   std::vector<StoreNo> commits = commitsOf(space, detail, variable);
   for (std::uint64_t left = covered; left != 0; left &= left - 1) {
     std::vector<StoreNo> from = writesOf(space, detail, line, left & -left, 1);
@@ -131,10 +131,10 @@ std::optional<BadRead> BadReads::judge(SpaceNo space, const RecoveryDetail& deta
 }
 
 std::uint64_t BadReads::valueOf(SpaceNo space, const RecoveryDetail& detail, const Query& q) const {
-  auto chosen = detail.example.versions.find(q.subject);
+  auto chosen = detail.example.versions.find(q.line());
   const LineBytes bytes = chosen != detail.example.versions.end()
-                              ? explorer_.crashSpace(space)->line(q.subject).versions[chosen->second].bytes
-                              : baseline_.least(explorer_.space(space).pointNo, q.subject);
+                              ? explorer_.crashSpace(space)->line(q.line()).versions[chosen->second].bytes
+                              : baseline_.least(explorer_.space(space).pointNo, q.line());
   std::uint64_t value = 0;
   unsigned at = 0;
   for (std::uint64_t left = q.mask; left != 0 && at < 8; left &= left - 1)
@@ -147,7 +147,7 @@ std::uint64_t BadReads::valueOf(SpaceNo space, const RecoveryDetail& detail, con
 void BadReads::findDependent() {
   found_.emplace();
   std::set<RecoveryNo> passed;
-  for (SpaceNo s = 0; s < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
+  for (SpaceNo s = 0; s.value() < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
     for (RecoveryNo recovery : explorer_.space(s).recoveries) {
       if (!passed.insert(recovery).second) continue;
       RecoveryDetail detail = explorer_.detail(s, recovery);
@@ -185,7 +185,7 @@ std::vector<BadRead> BadReads::of(SpaceNo space, RecoveryNo recovery, bool infer
   for (std::size_t i = 0; i < detail.observations.size(); ++i) {
     const Query& q = detail.observations[i].query;
     if (q.kind != QueryKind::Bytes || !reads_.judged(q)) continue;
-    LineNo line = baseline_.tracked().line(q.subject);
+    LineNo line = baseline_.tracked().line(q.line());
     auto add = [&](BadRead b) {
       if (b.writer != kNoStore && !reads_.judged(b.writer)) return;
       b.space = space;

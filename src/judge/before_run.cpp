@@ -28,13 +28,13 @@ bool BeforeRun::likeBefore(SpaceNo space, RecoveryNo recovery) {
   const Index& index = baseline_.index();
   for (const Observation& o : detail.observations) {
     if (o.query.kind == QueryKind::Op) {
-      std::uint32_t state = baseline_.opState(explorer_.space(space).pointNo, o.query.subject);
+      std::uint32_t state = baseline_.opState(explorer_.space(space).pointNo, o.query.operation());
       if (opReply(state, o.query.mask) != opReply(0, o.query.mask)) return false;
     }
     if (o.query.kind != QueryKind::Bytes) continue;
     LineBytes before{};
-    index.files().initialBytes(baseline_.tracked().line(o.query.subject), before);
-    const UncertainLine& line = crash->line(o.query.subject);
+    index.files().initialBytes(baseline_.tracked().line(o.query.line()), before);
+    const UncertainLine& line = crash->line(o.query.line());
     const LineBytes& seen = line.versions[line.versions.size() == 1 ? 0 : o.version].bytes;
     if (!sameBytes(seen, before, o.query.mask)) return false;
   }
@@ -53,11 +53,11 @@ bool BeforeRun::onItsWay(SpaceNo space, RecoveryNo recovery) const {
   EventNo at = explorer_.space(space).at;
   if (!neighbours_) return false;
   // Behind the last point comes the end: what may still be lost there was not on its way.
-  if (space + 1 == baseline_.count()) {
+  if (space.value() + 1 == baseline_.count()) {
     bool lasting = true;
     for (const Observation& o : explorer_.detail(space, recovery).observations) {
       if (o.query.kind != QueryKind::Bytes) continue;
-      LineNo line = baseline_.tracked().line(o.query.subject);
+      LineNo line = baseline_.tracked().line(o.query.line());
       LineBytes before{};
       index.files().initialBytes(line, before);
       LineVersions left = index.versionsOf(line, trace.end());

@@ -54,7 +54,7 @@ class Grouping {
  private:
   Result<std::vector<FailingState>> collect() {
     std::vector<FailingState> failing;
-    for (SpaceNo s = 0; s < explorer_.spaceCount(); ++s)
+    for (SpaceNo s : idRange<SpaceNo>(explorer_.spaceCount()))
       for (RecoveryNo recovery : explorer_.space(s).recoveries) {
         if (!probe_.fails(s, recovery)) continue;
         if (!options_.withoutCrash.empty() && probe_.fails(s, recovery, options_.withoutCrash)) continue;

@@ -53,7 +53,7 @@ class Naming {
     detail_ = explorer_.detail(cause_.space, cause_.recovery);
     read_.clear();
     for (const Observation& o : detail_.observations)
-      if (o.query.kind == QueryKind::Bytes) read_[o.query.subject] |= o.query.mask;
+      if (o.query.kind == QueryKind::Bytes) read_[o.query.line()] |= o.query.mask;
     return {};
   }
 
@@ -89,7 +89,7 @@ class Naming {
     TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
     for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
       const Query& q = detail_.observations[i].query;
-      if (q.kind == QueryKind::Bytes && q.subject == w && (q.mask & maskOf(indexOf(ref), ref.store)) != 0) return i;
+      if (q.kind == QueryKind::Bytes && q.line() == w && (q.mask & maskOf(indexOf(ref), ref.store)) != 0) return i;
     }
     return std::nullopt;
   }
@@ -221,7 +221,7 @@ class Naming {
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
       const Query& q = detail_.observations[i].query;
-      if (q.kind != QueryKind::Bytes || q.subject != readAtFault) continue;
+      if (q.kind != QueryKind::Bytes || q.line() != readAtFault) continue;
       if (!first) first = i;
       for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
         if ((q.mask >> b & 1) != 0 && l.versions[chosen->second].bytes[b] != l.versions[l.newest].bytes[b]) return i;
@@ -261,7 +261,7 @@ class Naming {
     std::size_t met = cause_.read.value_or(detail_.observations.size());
     auto reads = [&](std::size_t i) {
       const Query& q = detail_.observations[i].query;
-      return q.kind == QueryKind::Bytes && q.subject == w && (q.mask & mask) != 0;
+      return q.kind == QueryKind::Bytes && q.line() == w && (q.mask & mask) != 0;
     };
     for (std::size_t i = met; i-- > 0;)
       if (reads(i)) return {false, met - i};
@@ -275,7 +275,7 @@ class Naming {
   std::vector<StoreRef> candidates() const {
     const StoreRef lost = *cause_.first;
     std::vector<std::tuple<bool, std::pair<bool, std::size_t>, StoreRef>> ordered;
-    constexpr StoreNo kNear = 64;  // stores, where operations are not marked
+    constexpr std::uint32_t kNear = 64;  // stores, where operations are not marked
     const Operation* operation = indexOf(lost).operationOf(eventOf(lost));
     for (const StoreRef& ref : survivors()) {
       if (ref > lost) {
@@ -404,10 +404,11 @@ class Naming {
   Result<void> nameWindow(SpaceNo low, SpaceNo high) {
     cause_.kind = FindingKind::NotAtomic;
     while (low > 0 && probe_.sameRun(low - 1, low) && whole_.contains(low - 1)) --low;
-    while (high + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1) && whole_.contains(high + 1)) ++high;
+    while (high.value() + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1) && whole_.contains(high + 1))
+      ++high;
     const Index& index = *indexes_[level() - 1];
     bool begins = low > 0 && probe_.sameRun(low - 1, low);
-    bool ends = high + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1);
+    bool ends = high.value() + 1 < explorer_.spaceCount() && probe_.sameRun(high, high + 1);
     std::vector<StoreRef> begin = storesRead(index, begins ? explorer_.space(low - 1).at : 0, explorer_.space(low).at);
     std::vector<StoreRef> rest =
         storesRead(index, explorer_.space(high).at, ends ? explorer_.space(high + 1).at : index.trace().end());
@@ -448,7 +449,7 @@ class Naming {
       TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
       std::uint64_t mask = maskOf(indexOf(ref), ref.store);
       auto at = std::find_if(detail_.observations.begin(), detail_.observations.end(), [&](const Observation& o) {
-        return o.query.kind == QueryKind::Bytes && o.query.subject == w && (o.query.mask & mask) != 0;
+        return o.query.kind == QueryKind::Bytes && o.query.line() == w && (o.query.mask & mask) != 0;
       });
       return at - detail_.observations.begin();
     };

@@ -12,7 +12,8 @@ namespace blackout {
 namespace {
 
 std::string rangeText(const PmRange& r) {
-  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.begin), offsetOf(r.begin) + r.size(), fileOf(r.begin));
+  return fmt::format("[{:#x}, {:#x}) of pool {}", offsetOf(r.begin), offsetOf(r.begin) + r.size(),
+                     fileOf(r.begin).value());
 }
 
 }  // namespace

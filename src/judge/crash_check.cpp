@@ -57,9 +57,10 @@ std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked)
     case QueryKind::Bytes:
       break;
   }
-  PmAddr addr = addressOf(tracked.line(q->subject)) + static_cast<unsigned>(std::countr_zero(q->mask));
+  PmAddr addr = addressOf(tracked.line(q->line())) + static_cast<unsigned>(std::countr_zero(q->mask));
   return fmt::format("read {} at offset {:#x} of pool {}",
-                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr), fileOf(addr));
+                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr),
+                     fileOf(addr).value());
 }
 
 std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
@@ -71,7 +72,7 @@ std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
 // The commit variables, or an error with the place where one is registered wrongly.
 Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
   return commitVariables(trace, [&](EventNo n) -> std::string {
-    for (const Frame& f : stacks.at(trace, trace[n].where))
+    for (const Frame& f : stacks.at(trace, stackOf(trace[n])))
       if (!f.file.empty()) return fmt::format("{}:{}", f.file, f.line);
     return {};
   });
@@ -163,7 +164,7 @@ class Check {
           fmt::format("{} ended the check while restarts were judged and causes were looked for: findings may be "
                       "missing, and causes not be determined.",
                       patience_.interrupted() ? "An interrupt" : "--time"));
-    for (OutcomeNo o = 0; o < explorer.outcomeCount(); ++o)
+    for (OutcomeNo o : idRange<OutcomeNo>(explorer.outcomeCount()))
       if (explorer.outcome(o).outputCut) {
         out_.incomplete.emplace_back(
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
@@ -205,7 +206,7 @@ class Check {
     if (o_.expectExit == ExpectExit::Any && !rules_.exitCodeCounts) out_.exploration.exitCodes = ExitCodes::Ignored;
     if (rules_.exitCodeCounts || o_.expectExit != ExpectExit::Auto) return;
     const Outcome* error = exitsWithError(intact) ? &intact : nullptr;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && error == nullptr; ++o)
+    for (OutcomeNo o = 0; o.value() < explorer_->outcomeCount() && error == nullptr; ++o)
       if (exitsWithError(explorer_->outcome(o))) error = &explorer_->outcome(o);
     if (error == nullptr) return;
     out_.exploration.exitCodes = ExitCodes::Unknown;
@@ -222,13 +223,16 @@ class Check {
   // after further crashes.
   void sayUnjudgedAnswers(ExpectedAnswers& expected) {
     if (expected.oneAnswer()) return;
-    std::uint64_t threads = 0, further = 0;
-    bool judged = false;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+    std::uint64_t threads = 0;
+    bool judged = false, further = false;
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
+      if (further) break;
       auto unknown = expected.unjudged(space);
       if (!unknown) return;
-      bool first = explorer_->space(space).level == 1;
-      if (*unknown) ++(first ? threads : further);
+      if (explorer_->space(space).level > 1)
+        further = *unknown;
+      else
+        threads += *unknown ? 1 : 0;
       auto basis = expected.at(space);
       judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
     }
@@ -237,17 +241,15 @@ class Check {
           .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
                                  "any mixture of what they did may be right; let the restart check what it finds.",
                                  counted(threads, "crash")));
-    if (further != 0)
-      out_.notes.push_back(
-          fmt::format("What restarts print after {} in a restart was not judged: only failures count "
-                      "there.",
-                      counted(further, "crash")));
+    if (further)
+      out_.notes.emplace_back(
+          "What restarts print after a crash in a restart was not judged: only failures count there.");
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.
   Result<std::optional<BeforeRun>> beforeRun(const Verdict& intact) {
     bool refused = intact.judgement == Judgement::Failed;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount() && !refused; ++o)
+    for (OutcomeNo o = 0; o.value() < explorer_->outcomeCount() && !refused; ++o)
       refused = rules_.exitCodeCounts && exitsWithError(explorer_->outcome(o));
     if (!refused) return std::optional<BeforeRun>();
     auto end = restartBefore(r_.uncrashed);
@@ -261,14 +263,14 @@ class Check {
   // shown that it does.)
   bool everyRestartFails(const BeforeRun& before, const Outcome& intact) const {
     if (!rules_.exitCodeCounts || !exitsWithError(intact) || !before.refuses()) return false;
-    for (OutcomeNo o = 0; o < explorer_->outcomeCount(); ++o)
+    for (OutcomeNo o : idRange<OutcomeNo>(explorer_->outcomeCount()))
       if (!exitsWithError(explorer_->outcome(o))) return false;
     return true;
   }
 
   void sayExcused(BeforeRun& before) {
     std::uint64_t excused = 0;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
       for (RecoveryNo recovery : explorer_->space(space).recoveries) excused += before.excuses(space, recovery) ? 1 : 0;
     if (excused == 0) return;
     out_.notes.push_back(
@@ -326,7 +328,7 @@ class Check {
       f.shownBy->states += next.shownBy->states;
       auto symptomOf = [](const Finding& shown) {
         PlaceNo at = shown.shownBy->failsAt;
-        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.places[at - 1].stack.front()};
+        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.place(at).stack.front()};
       };
       OtherSymptom other = symptomOf(next);
       if (other != symptomOf(f) && std::find(f.evidence.begin(), f.evidence.end(), Fact(other)) == f.evidence.end())
@@ -396,7 +398,7 @@ class Check {
     e.runs = s.runs;
     e.states = s.runsPerSpaceAlone;
     std::map<std::string, std::uint64_t> unknown;
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space)
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
       for (RecoveryNo recovery : explorer_->space(space).recoveries) {
         const Verdict& v = judge.verdict(space, recovery);
         if (v.judgement == Judgement::Failed) ++e.failing;
@@ -491,7 +493,7 @@ class Check {
     };
     std::map<std::string, Row> loads;
     CrashTraces traces(*explorer_, index_);
-    for (SpaceNo space = 0; space < explorer_->spaceCount(); ++space) {
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
       auto indexes = traces.of(space);
       if (!indexes) continue;
       for (RecoveryNo recovery : explorer_->space(space).recoveries) {
@@ -505,7 +507,7 @@ class Check {
             std::string place = "before the recording";
             if (ref.store != kNoStore) {
               const Index& index = *(*indexes)[ref.level - 1];
-              place = shortPlace(index.trace(), index.trace()[index.stores()[ref.store].event].where);
+              place = shortPlace(index.trace(), stackOf(index.trace()[index.stores()[ref.store].event]));
             }
             row.stores.insert(place.empty() ? "a place without debug information" : place);
           }

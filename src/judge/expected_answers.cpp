@@ -13,7 +13,7 @@ ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, O
     units_.push_back({o.begin, o.end, std::string(o.name), {o.thread, 0}});
   if (units_.empty()) findTransactions();
   const Outcome* first = nullptr;
-  for (SpaceNo s = 0; s < explorer_.spaceCount() && oneAnswer_; ++s)
+  for (SpaceNo s = 0; s.value() < explorer_.spaceCount() && oneAnswer_; ++s)
     for (RecoveryNo recovery : explorer_.space(s).recoveries) {
       if (oracle_.verdict(s, recovery).judgement != Judgement::Fine) continue;
       const Outcome& o = explorer_.outcome(explorer_.outcomeNo(recovery));
@@ -33,7 +33,7 @@ void ExpectedAnswers::findTransactions() {
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) != EventKind::TxBegin && kindOf(e) != EventKind::TxEnd) continue;
-    Owner owner{e.addr == 0 ? e.thread : ThreadNo{0}, e.addr};
+    Owner owner{e.addr == 0 ? threadOf(e) : ThreadNo{0}, e.addr};
     Open& o = open[owner];
     if (kindOf(e) == EventKind::TxBegin) {
       if (o.depth++ != 0) continue;
@@ -63,7 +63,7 @@ bool ExpectedAnswers::alone(const Unit& unit) const {
   auto row = std::lower_bound(stores.begin(), stores.end(), unit.begin,
                               [](const StoreRow& r, EventNo at) { return r.event < at; });
   for (; row != stores.end() && row->event < unit.end; ++row)
-    if (unit.owner.first != 0 && trace[row->event].thread != unit.owner.first) return false;
+    if (unit.owner.first != 0 && threadOf(trace[row->event]) != unit.owner.first) return false;
   return true;
 }
 
@@ -77,7 +77,7 @@ bool ExpectedAnswers::ofOneThread(SpaceNo space) const {
     LineId id = index.lineId(baseline_.tracked().line(w));
     if (id == kNoLine) continue;
     for (const LineStore& s : index.openStores(id, at, 0, index.historyLength(id, at))) {
-      ThreadNo by = index.trace()[index.stores()[s.store].event].thread;
+      ThreadNo by = threadOf(index.trace()[index.stores()[s.store].event]);
       if (thread && *thread != by) return false;
       thread = by;
     }

@@ -58,22 +58,26 @@ class FindingBuilder {
 
   Result<ShownFinding> tell() {
     // Alone, at its own point, and traced: a finding is what fails again.
-    auto repeated = again(true);
+    const Outcome& found = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
+    bool hangs = found.ending == Ending::Hung;
+    auto repeated = again(true, hangs);
     if (!repeated && !context_.patience.over()) return tl::unexpected(repeated.error());
     // There is no time for that: what is known of it has to do.
     if (repeated)
       run_ = std::move(*repeated);
     else
-      run_.outcome = context_.explorer.outcome(context_.explorer.outcomeNo(cause_.recovery));
+      run_.outcome = found;
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
-    // To record it may take more time than it has; then the same restart is asked without that.
-    if (now.judgement == Judgement::Unknown) {
+    // To record it may take more time than it has, and what it records keeps a loop from repeating its state; then the
+    // same restart is asked without that.
+    if (repeated && (hangs || now.judgement == Judgement::Unknown)) {
       auto plain = again(false);
-      if (!plain) return tl::unexpected(plain.error());
-      run_.outcome = std::move(plain->outcome);
+      if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
+      if (plain) run_.waiting = std::move(plain->waiting);
+      run_.outcome = plain ? std::move(plain->outcome) : found;
       now = context_.judge.verdict(cause_.space, run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
@@ -86,6 +90,7 @@ class FindingBuilder {
     places();
     claim();
     evidence();
+    waitingThreads();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
     bool failsAgain = now.judgement == Judgement::Failed;
     finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
@@ -107,11 +112,11 @@ class FindingBuilder {
   }
 
  private:
-  Result<RunEnd> again(bool traced) {
+  Result<RunEnd> again(bool traced, bool hangs = false) {
     if (!cause_.replaced.empty())
       return StateProbe(context_.explorer, context_.baseline, context_.runner, context_.traces, context_.judge)
           .with(cause_.space, cause_.chosen, cause_.replaced, traced);
-    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, traced);
+    auto repeated = context_.explorer.repeat(cause_.space, cause_.chosen, traced, hangs);
     if (!repeated) return tl::unexpected(repeated.error());
     return std::move(repeated->result);
   }
@@ -237,7 +242,7 @@ class FindingBuilder {
   bool reads(const Query& q, const std::optional<StoreRef>& ref) const {
     if (!ref || ref->store == kNoStore) return false;
     const Index& index = indexOf(*ref);
-    return q.subject == context_.baseline.tracked().find(index.lineNo(index.stores()[ref->store].line)) &&
+    return q.line() == context_.baseline.tracked().find(index.lineNo(index.stores()[ref->store].line)) &&
            (q.mask & maskOf(index, ref->store)) != 0;
   }
 
@@ -272,7 +277,7 @@ class FindingBuilder {
       const Index& index = indexOf(*cause_.first);
       const Event& e = index.trace()[*cause_.flush];
       c.flush = SeenFlush{cause_.first->level, *cause_.flush, std::string(nameOf(kindOf(e))),
-                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), e.where)};
+                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), stackOf(e))};
     }
     if (read_) c.read = read(*read_);
     c.tested = cause_.tested;
@@ -289,14 +294,13 @@ class FindingBuilder {
     const Query& q = detail.observations[number].query;
     if (q.kind != QueryKind::Bytes) return std::nullopt;
     std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
-    const UncertainLine& line = crash->line(q.subject);
-    auto chosen = cause_.chosen.versions.find(q.subject);
-    SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.subject), q.mask, crashOf(1),
+    const UncertainLine& line = crash->line(q.line());
+    auto chosen = cause_.chosen.versions.find(q.line());
+    SeenRead out = seenRead(ByteNames(*indexes_[0]), context_.baseline.tracked().line(q.line()), q.mask, crashOf(1),
                             line.versions[chosen == cause_.chosen.versions.end() ? line.newest : chosen->second].bytes);
     if (space().level > 1) out.bytes.after = readOf(line.versions[line.newest].bytes, q.mask);
     out.place = readPlace_;
-    if (readPlace_ != 0 && !finding_.places[readPlace_ - 1].type.empty())
-      out.bytes.type = finding_.places[readPlace_ - 1].type;
+    if (readPlace_ != 0 && !finding_.place(readPlace_).type.empty()) out.bytes.type = finding_.place(readPlace_).type;
     for (const StoreRef& ref : context_.explorer.mayReadFrom(cause_.space, cause_.recovery, number)) {
       PlaceNo place = ref == cause_.first ? first_ : ref == cause_.second ? second_ : 0;
       out.sources.push_back(ref.store == kNoStore ? std::nullopt : std::optional(seen(ref, place)));
@@ -318,6 +322,18 @@ class FindingBuilder {
                                             said(context_.explorer.outcome(expected->before)),
                                             said(context_.explorer.outcome(expected->after))});
     if (operation) finding_.operation = expected->operation;
+  }
+
+  // One that waits alone is at the place where the restart fails.
+  void waitingThreads() {
+    if (!runTrace_ || run_.waiting.size() < 2) return;
+    for (std::uint32_t i = 0; i < run_.waiting.size(); ++i) {
+      Outcome there;
+      there.ending = run_.outcome.ending;
+      there.frames = run_.waiting[i].frames;
+      finding_.evidence.push_back(
+          ThreadWaits{i + 1, run_.waiting[i].what, ownFrames(context_.stacks.endOf(*runTrace_, there))});
+    }
   }
 
   void evidence() {

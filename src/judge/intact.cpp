@@ -16,7 +16,7 @@ Result<RunEnd> restartBefore(Runner& runner) { return runner.run({}); }
 
 Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks& stacks) {
   const Index& index = ends.index();
-  std::uint32_t last = ends.count() - 1;
+  PointNo last(ends.count() - 1);
   IntactRestart intact{CrashLevel(ends.point(last), UnnamedLines::Newest), {}, {}, 0};
   Run request;
   request.pointNo = last;

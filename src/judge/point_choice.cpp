@@ -17,6 +17,13 @@ bool parseNumber(std::string_view text, T& out) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+bool parseNumber(std::string_view text, EventNo& out) {
+  std::uint32_t number = 0;
+  bool ok = parseNumber(text, number);
+  out = EventNo(number);
+  return ok;
+}
+
 }  // namespace
 
 Result<PointChoice> parsePointChoice(std::string_view text) {
@@ -66,7 +73,8 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
       if (std::binary_search(all.begin(), all.end(), from))
         kept.push_back(from);
       else
-        return fail(fmt::format("--points {}: no event of the trace begins there; 'blackout trace' lists them", from));
+        return fail(
+            fmt::format("--points {}: no event of the trace begins there; 'blackout trace' lists them", from.value()));
     }
     std::sort(kept.begin(), kept.end());
     kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
@@ -80,8 +88,8 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
             fmt::format("operation {} is not in the recording, which has {}, numbered from 0; mark operations "
                         "with blackout_op_begin and blackout_op_end",
                         *op, operations.count()));
-    EventNo from = choice.fromOp ? operations.all()[*choice.fromOp].begin : 0;
-    EventNo to = choice.toOp ? operations.all()[*choice.toOp].end : kNever;
+    EventNo from = choice.fromOp ? operations[OperationNo(*choice.fromOp)].begin : 0;
+    EventNo to = choice.toOp ? operations[OperationNo(*choice.toOp)].end : kNever;
     if (to < from) return fail("--from names a later operation than --to; exchange the two");
     // What the last operation promised is seen by the first point after its end.
     auto first = std::lower_bound(points.begin(), points.end(), from);
@@ -96,8 +104,9 @@ Result<std::vector<EventNo>> choosePoints(const Index& index, const PointChoice&
     points = std::move(some);
   }
   if (points.empty())
-    return fail(fmt::format(
-        "--points: there is no point to crash at in what was chosen; the recording has events 0 to {}", trace.end()));
+    return fail(
+        fmt::format("--points: there is no point to crash at in what was chosen; the recording has events 0 to {}",
+                    trace.end().value()));
   return points;
 }
 

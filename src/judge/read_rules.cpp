@@ -27,7 +27,7 @@ class ReadRules {
     // If whatever happens all restarts say the same, then nothing hangs on what guardians guard.
     bool inferred = !context_.expected.oneAnswer() && context_.reads.guardians().known();
     if (!context_.bad.anyRule() && !inferred) return std::vector<ShownFinding>();
-    for (SpaceNo s = 0; s < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
+    for (SpaceNo s = 0; s.value() < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
       for (RecoveryNo recovery : explorer_.space(s).recoveries) {
         if (context_.judge.verdict(s, recovery).judgement != Judgement::Fine) continue;
         bool doubtful = inferred && doubt_.verdict(s, recovery).judgement != Judgement::Fine;
@@ -85,7 +85,7 @@ class ReadRules {
     RecoveryDetail detail = explorer_.detail(b.space, b.recovery);
     Run request = explorer_.request(b.space, detail.example);
     const Query& q = detail.observations[b.read].query;
-    LineBytes& line = lineIn(request, context_.baseline, q.subject);
+    LineBytes& line = lineIn(request, context_.baseline, q.line());
     constexpr std::byte kOther{0xa5};
     for (unsigned i = 0; i < BLACKOUT_LINE; ++i)
       if ((q.mask >> i & 1) != 0) line[i] ^= kOther;
@@ -126,11 +126,11 @@ class ReadRules {
     PlaceNo crash = 0;
     if (auto last = lastPlaceBefore(trace_, at)) crash = place("the power fails after this", *last, true);
     const Query& q = detail.observations[b.read].query;
-    auto chosen = detail.example.versions.find(q.subject);
-    claim.read = seenRead(ByteNames(index_), context_.baseline.tracked().line(q.subject), q.mask, at,
+    auto chosen = detail.example.versions.find(q.line());
+    claim.read = seenRead(ByteNames(index_), context_.baseline.tracked().line(q.line()), q.mask, at,
                           chosen != detail.example.versions.end()
-                              ? explorer_.crashSpace(b.space)->line(q.subject).versions[chosen->second].bytes
-                              : context_.baseline.least(explorer_.space(b.space).pointNo, q.subject));
+                              ? explorer_.crashSpace(b.space)->line(q.line()).versions[chosen->second].bytes
+                              : context_.baseline.least(explorer_.space(b.space).pointNo, q.line()));
     if (b.read < run.queries.size() && run.queries[b.read].where != 0 && !run.tracePath.empty())
       if (auto trace = Trace::open(run.tracePath)) {
         NumberedPlace p = placeOf(*trace, "the restart reads it here", run.queries[b.read].where);

@@ -37,9 +37,9 @@ class OracleJudge : public StateJudge {
     return excused ? Verdict() : v;
   }
   const Verdict& verdict(OutcomeNo o) {
-    while (verdicts_.size() <= o)
+    while (verdicts_.size() <= o.value())
       verdicts_.push_back(judge(explorer_.outcome(static_cast<OutcomeNo>(verdicts_.size())), rules_));
-    return verdicts_[o];
+    return verdicts_[o.value()];
   }
 
  private:

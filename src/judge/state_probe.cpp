@@ -86,7 +86,7 @@ std::vector<StoreNo> piecesOf(const Index& index, StoreNo store) {
   StoreNo first = store;
   while (follows(first)) --first;
   std::vector<StoreNo> pieces{first};
-  for (StoreNo s = first + 1; s < stores.size() && follows(s); ++s) pieces.push_back(s);
+  for (StoreNo s = first + 1; s < stores.endId() && follows(s); ++s) pieces.push_back(s);
   return pieces;
 }
 
@@ -112,7 +112,7 @@ ChosenVersions StateProbe::largest(SpaceNo space, RecoveryNo recovery) {
   RecoveryDetail detail = explorer_.detail(space, recovery);
   std::map<TrackedNo, std::uint64_t> read;
   for (const Observation& o : detail.observations)
-    if (o.query.kind == QueryKind::Bytes && o.uncertain) read[o.query.subject] |= o.query.mask;
+    if (o.query.kind == QueryKind::Bytes && o.uncertain) read[o.query.line()] |= o.query.mask;
   ChosenVersions chosen(UnnamedLines::Newest);
   chosen.files = detail.example.files;
   for (const auto& [w, example] : detail.example.versions) {

@@ -90,7 +90,7 @@ class StateProbe {
   CrashTraces& traces_;
   StateJudge& judge_;
   // One space at a time: the versions of its lines are asked for again and again.
-  SpaceNo openSpace_ = UINT32_MAX;
+  std::optional<SpaceNo> openSpace_;
   std::shared_ptr<const CrashSpace> open_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace blackout {
 
-inline constexpr EventNo kNever = UINT32_MAX;
+inline constexpr EventNo kNever{UINT32_MAX};
 
 using LineBytes = std::array<std::byte, BLACKOUT_LINE>;
 

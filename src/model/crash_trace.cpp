@@ -24,7 +24,7 @@ void writeContent(TraceWriter& writer, FileNo number, const FileImage& file) {
 
 // A run is asked for operations by their numbers, which are given in the order of their begins. Threads of
 // their own keep the ones that had ended from ending the others.
-enum : ThreadNo { kEndedThread = 1, kBegunThread = 2, kLaterThread = 3 };
+constexpr ThreadNo kEndedThread = 1, kBegunThread = 2, kLaterThread = 3;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* co
     numbers.emplace(file.path, number);
     writeContent(writer, number, file);
   }
-  for (std::uint32_t op = 0; op < tracked.operations(); ++op) {
+  for (OperationNo op : idRange<OperationNo>(tracked.operations())) {
     std::uint32_t reached = baseline.opState(0, op);
     if (reached == 0) break;
     writer.blob(EventKind::OpBegin, reached == 2 ? kEndedThread : kBegunThread, 0, "");
@@ -59,12 +59,12 @@ Result<CrashTrace> crashTrace(const CrashState& state, std::span<const Index* co
 
   CrashTrace out;
   out.at = writer.event(EventKind::ThreadBegin, kLaterThread, 1, 1);
-  for (std::uint32_t op = 0; op < tracked.operations(); ++op)
+  for (OperationNo op : idRange<OperationNo>(tracked.operations()))
     if (baseline.opState(0, op) == 0) writer.blob(EventKind::OpBegin, kLaterThread, 0, "");
   // Files that the recording had elsewhere in time keep their addresses too, should the restart make them.
-  std::vector<std::string> paths(recording.files().size());
+  IdVector<FileNo, std::string> paths(recording.files().size());
   const Version survived = index.filesIn(state[0]);
-  for (FileNo f = 1; f < paths.size(); ++f) {
+  for (FileNo f = 1; f < paths.endId(); ++f) {
     bool there = index.files().existsAt(f, state[0].at, &survived);
     paths[f] = there ? std::string(index.files().pathAt(f, state[0].at, &survived)) : recording.files()[f].path;
     if (!numbers.contains(paths[f])) numbers.emplace(paths[f], writer.file(paths[f], 0, false));

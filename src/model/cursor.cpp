@@ -15,12 +15,12 @@ constexpr double kStateUnit = 4294967296.0;
 
 Cursor::Cursor(const Index& index)
     : index_(&index), lines_(index.lineCount()), openPlace_(index.lineCount(), kNotOpen) {
-  for (FileNo f = 1; f <= index.files().count(); ++f)
+  for (FileNo f = 1; f <= index.files().last(); ++f)
     for (const ZeroRange& z : index.files().zeroRanges(f))
       if (z.begin < z.end) zeros_.push_back({z.at, {lineOf(pmAddr(f, z.begin)), lineOf(pmAddr(f, z.end - 1)) + 1}});
   if (zeros_.empty()) return;
   std::sort(zeros_.begin(), zeros_.end());
-  for (LineId id = 0; id < index.lineCount(); ++id) sortedLines_.push_back(index.lineNo(id));
+  for (LineId id : idRange<LineId>(index.lineCount())) sortedLines_.push_back(index.lineNo(id));
   std::sort(sortedLines_.begin(), sortedLines_.end());
 }
 
@@ -42,7 +42,7 @@ void Cursor::moveTo(EventNo point) {
   at_ = point;
   auto stores = index_->stores();
   auto log = index_->guaranteeLog();
-  for (; nextStore_ < stores.size() && stores[nextStore_].event < point; ++nextStore_) {
+  for (; nextStore_ < stores.endId() && stores[nextStore_].event < point; ++nextStore_) {
     LineState& line = touch(stores[nextStore_].line);
     ++line.length;
     ++line.open;

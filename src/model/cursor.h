@@ -54,15 +54,15 @@ class Cursor {
 
   const Index* index_;
   EventNo at_ = 0;
-  std::size_t nextStore_ = 0;
+  StoreNo nextStore_ = 0;
   std::size_t nextGuarantee_ = 0;
   std::size_t nextZero_ = 0;
-  std::vector<LineState> lines_;
+  IdVector<LineId, LineState> lines_;
   std::vector<LineId> touched_;
   std::vector<LineNo> changed_;
   // Unguaranteed lines as a list with positions, so that a line joins and leaves in one step.
   std::vector<LineId> open_;
-  std::vector<std::uint32_t> openPlace_;
+  IdVector<LineId, std::uint32_t> openPlace_;
   // Zeroings of all files in trace order, and the lines with stores, ascending: only if there are any.
   std::vector<std::pair<EventNo, std::pair<LineNo, LineNo>>> zeros_;
   std::vector<LineNo> sortedLines_;

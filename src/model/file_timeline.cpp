@@ -16,7 +16,7 @@ std::span<const std::byte> bytesOf(std::string_view s) { return std::as_bytes(st
 bool FileTimeline::event(EventNo n) {
   const Event& e = (*trace_)[n];
   if (kindOf(e) == EventKind::FileNew) {
-    assert(fileOf(e.addr) == files_.size());
+    assert(fileOf(e.addr) == files_.endId());
     File& f = files_.emplace_back();
     f.before = (e.len & 1) != 0;
     f.born = n;
@@ -44,10 +44,10 @@ bool FileTimeline::event(EventNo n) {
       return !f.before;
     }
     case EventKind::FileRename:
-      f.paths.push_back({n + 1, n, add(n, static_cast<EventNo>(f.paths.back().value), n)});
+      f.paths.push_back({n + 1, n, add(n, f.paths.back().value, n)});
       return true;
     case EventKind::FileUnlink: {
-      std::uint32_t removal = add(n, static_cast<EventNo>(f.paths.back().value));
+      std::uint32_t removal = add(n, f.paths.back().value);
       if (f.removed != kNever) return true;
       f.removed = n;
       f.removal = removal;
@@ -113,7 +113,7 @@ Version FileTimeline::leastAt(EventNo at) const {
 
 std::vector<FileState> FileTimeline::filesIn(EventNo at, const Version& version) const {
   std::vector<FileState> out;
-  for (FileNo f = 1; f <= count(); ++f)
+  for (FileNo f = 1; f <= last(); ++f)
     if (existsAt(f, at, &version)) out.push_back({f, std::string(pathAt(f, at, &version)), sizeAt(f, at, &version)});
   return out;
 }
@@ -193,7 +193,7 @@ bool FileTimeline::existsAt(FileNo f, EventNo at, const Version* survived) const
 
 std::uint64_t FileTimeline::sizeAt(FileNo f, EventNo at, const Version* survived) const {
   std::uint64_t size = 0;
-  for (const Change& c : files_[f].sizes) {
+  for (const auto& c : files_[f].sizes) {
     if (c.at > at) break;
     if (survives(c.number, kSetUp, survived)) size = c.value;
   }
@@ -202,9 +202,9 @@ std::uint64_t FileTimeline::sizeAt(FileNo f, EventNo at, const Version* survived
 
 std::string_view FileTimeline::pathAt(FileNo f, EventNo at, const Version* survived) const {
   EventNo named = 0;
-  for (const Change& c : files_[f].paths) {
+  for (const auto& c : files_[f].paths) {
     if (c.at > at) break;
-    if (survives(c.number, kSetUp, survived)) named = static_cast<EventNo>(c.value);
+    if (survives(c.number, kSetUp, survived)) named = c.value;
   }
   return trace_->payload(named);
 }

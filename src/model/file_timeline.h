@@ -94,9 +94,9 @@ class FileTimeline {
   // The files that a version leaves, ascending by number.
   std::vector<FileState> filesIn(EventNo at, const Version& version) const;
 
-  // Files have numbers 1 to count(). A point is just before event `at`. `survived`: of the changes before it only
+  // Files have numbers 1 to last(). A point is just before event `at`. `survived`: of the changes before it only
   // these; null: all of them, which is what the program saw.
-  FileNo count() const { return static_cast<FileNo>(files_.size() - 1); }
+  FileNo last() const { return files_.endId() - 1; }
   bool existedBefore(FileNo f) const { return files_[f].before; }
   bool existsAt(FileNo f, EventNo at, const Version* survived = nullptr) const;
   std::uint64_t sizeAt(FileNo f, EventNo at, const Version* survived = nullptr) const;
@@ -114,9 +114,10 @@ class FileTimeline {
 
  private:
   static constexpr std::uint32_t kSetUp = UINT32_MAX;  // no change: so it was found
+  template <class T>
   struct Change {
     EventNo at;
-    std::uint64_t value;            // a size, or the event with the path
+    T value;
     std::uint32_t number = kSetUp;  // in changes_
   };
   struct File {
@@ -125,8 +126,8 @@ class FileTimeline {
     EventNo removed = kNever;
     std::uint32_t removal = kSetUp;
     bool before = false;
-    std::vector<Change> sizes;
-    std::vector<Change> paths;
+    std::vector<Change<std::uint64_t>> sizes;
+    std::vector<Change<EventNo>> paths;  // the events with them
     std::vector<ZeroRange> zeros;
     std::vector<EventNo> data;
   };
@@ -142,7 +143,7 @@ class FileTimeline {
   bool ordered(const FileChange& earlier, const FileChange& later) const;
 
   const Trace* trace_;
-  std::vector<File> files_;
+  IdVector<FileNo, File> files_;
   std::vector<FileChange> changes_;
   std::vector<std::uint32_t> open_;  // changes that are not guaranteed yet
   bool uncertain_ = false;

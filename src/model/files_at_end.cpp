@@ -14,7 +14,7 @@
 namespace blackout {
 
 std::vector<ReplayedFile> replay(const Trace& trace) {
-  std::vector<ReplayedFile> files(1);
+  IdVector<FileNo, ReplayedFile> files(1);
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (isStore(e)) {

@@ -22,13 +22,13 @@ Histories::Histories(const Trace& trace, const ModelOptions& options, std::size_
 
 LineId Histories::touch(LineNo line) {
   LineId id = lines_.touch(line);
-  if (id == growing_.size()) growing_.emplace_back();
+  if (id == growing_.endId()) growing_.emplace_back();
   return id;
 }
 
 StoreNo Histories::append(EventNo n) {
   const Event& e = (*trace_)[n];
-  auto s = static_cast<StoreNo>(stores_.size());
+  StoreNo s = stores_.endId();
   LineId id = touch(lineOf(e.addr));
   GrowingLine& line = growing_[id];
   stores_.push_back({n, id, kNever});
@@ -153,7 +153,10 @@ void Histories::finish() {
   std::uint32_t sum = 0;
   for (std::uint32_t& f : firsts_) f = sum += f;
   byLine_.resize(stores_.size());
-  for (auto s = static_cast<StoreNo>(stores_.size()); s-- > 0;) byLine_[--firsts_[stores_[s].line]] = s;
+  for (StoreNo s = stores_.endId(); s > 0;) {
+    --s;
+    byLine_[--firsts_[stores_[s].line]] = s;
+  }
 }
 
 std::size_t Histories::memory() const {

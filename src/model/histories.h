@@ -20,8 +20,8 @@ namespace blackout {
 
 // Number of a store, over the whole trace, in trace order. The halves of an atomic 16-byte
 // store are one store.
-using StoreNo = std::uint32_t;
-inline constexpr StoreNo kNoStore = UINT32_MAX;
+using StoreNo = Id<struct StoreNoTag, std::uint32_t>;
+inline constexpr StoreNo kNoStore{UINT32_MAX};
 
 struct StoreRow {
   EventNo event = 0;  // the first of its one or two events
@@ -81,7 +81,7 @@ class Histories {
   // Lays the histories out by line and drops what only reading needed.
   void finish();
   const LineMap& lines() const { return lines_; }
-  std::span<const StoreRow> stores() const { return stores_; }
+  IdSpan<StoreNo, const StoreRow> stores() const { return stores_; }
   std::span<const StoreNo> history(LineId line) const {
     return std::span(byLine_).subspan(firsts_[line], firsts_[line + 1] - firsts_[line]);
   }
@@ -111,17 +111,17 @@ class Histories {
   bool anyNt_;
   bool anyWide_;
   LineMap lines_;
-  std::vector<StoreRow> stores_;
+  IdVector<StoreNo, StoreRow> stores_;
   std::vector<StoreNo> log_;
   std::vector<Waste> wastes_;
-  std::vector<StoreNo> wide_;  // only for wide-order=any
+  IdVector<StoreNo, StoreNo> wide_;  // only for wide-order=any
   // Only while reading:
-  std::vector<GrowingLine> growing_;
-  std::vector<StoreNo> prev_;  // the store before it in its line's chain
+  IdVector<LineId, GrowingLine> growing_;
+  IdVector<StoreNo, StoreNo> prev_;  // the store before it in its line's chain
   std::vector<LineId> open_;
   // Only afterwards: the stores of line l are byLine_[firsts_[l] .. firsts_[l + 1]).
   std::vector<StoreNo> byLine_;
-  std::vector<std::uint32_t> firsts_;
+  IdVector<LineId, std::uint32_t> firsts_;
 };
 
 }  // namespace blackout

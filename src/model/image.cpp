@@ -21,8 +21,8 @@ Result<Image> applyLevel(Image before, const CrashLevel& level, const Index& ind
   const FileTimeline& timeline = index.files();
   const Version survived = index.filesIn(level);
   Image out;
-  std::vector<std::size_t> place(timeline.count() + 1, SIZE_MAX);  // file number -> out.files
-  for (FileNo f = 1; f <= timeline.count(); ++f) {
+  IdVector<FileNo, std::size_t> place(timeline.last() + 1, SIZE_MAX);  // in out.files
+  for (FileNo f = 1; f <= timeline.last(); ++f) {
     FileImage image;
     if (f <= uncertain && timeline.existedBefore(f)) {
       // What a recovery changed it had asked for; all else stays as the crash before left it.
@@ -63,14 +63,14 @@ Result<Image> applyLevel(Image before, const CrashLevel& level, const Index& ind
 
   // Zeroing first, over all bytes: contentOf zeroes again under the stores that came before, and lays the
   // surviving ones on top, so the order of the two is right in every line.
-  for (FileNo f = 1; f <= timeline.count(); ++f) {
+  for (FileNo f = 1; f <= timeline.last(); ++f) {
     if (place[f] == SIZE_MAX) continue;
     for (const ZeroRange& z : timeline.zeroRanges(f)) {
       if (z.at >= level.at) break;
       out.files[place[f]].bytes.zero(z.begin, z.end - z.begin);
     }
   }
-  for (LineId id = 0; id < index.lineCount(); ++id) {
+  for (LineId id : idRange<LineId>(index.lineCount())) {
     LineNo line = index.lineNo(id);
     std::size_t at = place[fileOf(addressOf(line))];
     if (at == SIZE_MAX || index.historyLength(id, level.at) == 0) continue;
@@ -99,12 +99,12 @@ Result<Image> buildImage(const CrashState& state, std::span<const Index* const> 
       if (!indexes[i]->isFeasible(line, state[i].at, version))
         return fail(
             fmt::format("{}: no crash at event {} leaves line {:#x} so; the crash state is of another trace or model",
-                        indexes[i]->trace().name(), state[i].at, addressOf(line)));
+                        indexes[i]->trace().name(), state[i].at.value(), addressOf(line)));
     if (!indexes[i]->files().isFeasible(state[i].at, indexes[i]->filesIn(state[i])))
       return fail(
           fmt::format("{}: no crash at event {} leaves the pool files so; the crash state is of another trace or model",
-                      indexes[i]->trace().name(), state[i].at));
-    FileNo uncertain = i > 0 && uncertainFiles ? indexes[0]->files().count() : 0;
+                      indexes[i]->trace().name(), state[i].at.value()));
+    FileNo uncertain = i > 0 && uncertainFiles ? indexes[0]->files().last() : 0;
     auto next = applyLevel(std::move(image), state[i], *indexes[i], i == 0, uncertain);
     uncertainFiles = uncertainFiles || indexes[i]->files().uncertain();
     if (!next) return next;

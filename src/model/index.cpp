@@ -90,7 +90,7 @@ Result<Index> Index::build(const Trace& trace, const ModelOptions& options, Mode
   return index;
 }
 
-const Operation* Index::operationOf(EventNo n) const { return operations_.outermost((*trace_)[n].thread, n); }
+const Operation* Index::operationOf(EventNo n) const { return operations_.outermost(threadOf((*trace_)[n]), n); }
 
 LineStore Index::lineStore(LineId id, std::uint32_t number) const {
   StoreNo s = history(id)[number];

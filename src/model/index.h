@@ -36,8 +36,8 @@ class Index {
   // --- stores and lines ---
   // Stores in trace order; StoreNo is the position. Lines have dense ids in the order of their first
   // store or flush.
-  std::span<const StoreRow> stores() const { return histories_.stores(); }
-  LineId lineCount() const { return histories_.lines().size(); }
+  IdSpan<StoreNo, const StoreRow> stores() const { return histories_.stores(); }
+  std::uint32_t lineCount() const { return histories_.lines().size(); }
   LineNo lineNo(LineId id) const { return histories_.lines()[id]; }
   // kNoLine if no store or flush touched it.
   LineId lineId(LineNo line) const { return histories_.lines().find(line); }

@@ -48,10 +48,10 @@ Interest::Interest(const Trace& trace) : trace_(&trace), complete_(trace.end()) 
         break;
       }
       case EventKind::SkipDetectionBegin:
-        if (depth[e.thread]++ == 0) trusted_[e.thread].push_back(n);
+        if (depth[threadOf(e)]++ == 0) trusted_[threadOf(e)].push_back(n);
         break;
       case EventKind::SkipDetectionEnd:
-        if (depth[e.thread] > 0 && --depth[e.thread] == 0) trusted_[e.thread].push_back(n);
+        if (depth[threadOf(e)] > 0 && --depth[threadOf(e)] == 0) trusted_[threadOf(e)].push_back(n);
         break;
       case EventKind::Complete:
         complete_ = n;
@@ -70,7 +70,7 @@ bool Interest::inside(const Bounds& bounds, EventNo n) {
 bool Interest::contains(EventNo n) const {
   if (n >= complete_ || (anyRegion_ && !inside(regions_, n))) return false;
   if (trusted_.empty()) return true;
-  auto it = trusted_.find((*trace_)[n].thread);
+  auto it = trusted_.find(threadOf((*trace_)[n]));
   return it == trusted_.end() || !inside(it->second, n);
 }
 
@@ -102,10 +102,10 @@ UnmatchedEnds unmatchedEnds(const Trace& trace) {
         end(skipped, out.skippedCrashes);
         break;
       case EventKind::SkipDetectionBegin:
-        ++trusted[e.thread];
+        ++trusted[threadOf(e)];
         break;
       case EventKind::SkipDetectionEnd:
-        end(trusted[e.thread], out.skippedDetection);
+        end(trusted[threadOf(e)], out.skippedDetection);
         break;
       default:
         break;

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "events/event.h"
+#include "events/id.h"
 
 namespace blackout {
 
-using LineId = std::uint32_t;
-inline constexpr LineId kNoLine = UINT32_MAX;
+using LineId = Id<struct LineIdTag, std::uint32_t>;
+inline constexpr LineId kNoLine{UINT32_MAX};
 
 class LineMap {
  public:
@@ -24,7 +25,7 @@ class LineMap {
       if (lines_[slots_[at]] == line) return slots_[at];
       at = (at + 1) & (slots_.size() - 1);
     }
-    auto id = static_cast<LineId>(lines_.size());
+    LineId id = lines_.endId();
     lines_.push_back(line);
     slots_[at] = id;
     if (lines_.size() * 2 > slots_.size()) grow();
@@ -42,7 +43,7 @@ class LineMap {
   void shrink() { lines_.shrink_to_fit(); }
 
   LineNo operator[](LineId id) const { return lines_[id]; }
-  LineId size() const { return static_cast<LineId>(lines_.size()); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(lines_.size()); }
   std::size_t memory() const { return slots_.capacity() * sizeof(LineId) + lines_.capacity() * sizeof(LineNo); }
 
  private:
@@ -52,13 +53,13 @@ class LineMap {
   // Fibonacci hashing of blocks of 16 lines: programs touch neighbouring lines together, and the
   // slots of a block share a line of the cache.
   std::size_t slotOf(LineNo line) const {
-    return ((((line >> 4) * 0x9e3779b97f4a7c15ULL) >> (68 - bits_)) << 4) | (line & 15);
+    return ((((line.value() >> 4) * 0x9e3779b97f4a7c15ULL) >> (68 - bits_)) << 4) | (line.value() & 15);
   }
 
   void grow() {
     ++bits_;
     slots_.assign(std::size_t{1} << bits_, kNoLine);
-    for (LineId id = 0; id < lines_.size(); ++id) {
+    for (LineId id = 0; id < lines_.endId(); ++id) {
       std::size_t at = slotOf(lines_[id]);
       while (slots_[at] != kNoLine) at = (at + 1) & (slots_.size() - 1);
       slots_[at] = id;
@@ -67,7 +68,7 @@ class LineMap {
 
   unsigned bits_ = kFirstBits;
   std::vector<LineId> slots_;  // a power of two, at most half full
-  std::vector<LineNo> lines_;
+  IdVector<LineId, LineNo> lines_;
 };
 
 }  // namespace blackout

@@ -16,8 +16,8 @@ void Operations::event(const Trace& trace, EventNo n) {
   bool ends = kindOf(e) == EventKind::OpEnd;
   if (!begins && !ends && kindOf(e) != EventKind::OpValues) return;
   trace_ = &trace;
-  if (e.thread >= threads_.size()) threads_.resize(std::size_t{e.thread} + 1);
-  Thread& thread = threads_[e.thread];
+  if (!threads_.has(threadOf(e))) threads_.resize(std::size_t{e.thread} + 1);
+  Thread& thread = threads_[threadOf(e)];
   if (!begins && !ends) {
     thread.values = n;
     return;
@@ -26,8 +26,8 @@ void Operations::event(const Trace& trace, EventNo n) {
   thread.values = kNever;
   if (begins) {
     std::uint32_t depth = thread.open == kNoOperation ? 0 : all_[thread.open].depth + 1;
-    all_.push_back({n, kNever, thread.open, depth, e.thread, trace.payload(n), values, kNever});
-    thread.open = count() - 1;
+    all_.push_back({n, kNever, thread.open, depth, threadOf(e), trace.payload(n), values, kNever});
+    thread.open = all_.endId() - 1;
     thread.operations.push_back(thread.open);
   } else if (thread.open != kNoOperation) {
     Operation& o = all_[thread.open];
@@ -55,7 +55,7 @@ std::string Operations::encodedResults(OperationNo n) const {
 }
 
 const Operation* Operations::latest(ThreadNo thread, EventNo n) const {
-  if (thread >= threads_.size()) return nullptr;
+  if (!threads_.has(thread)) return nullptr;
   const std::vector<OperationNo>& of = threads_[thread].operations;
   auto next = std::upper_bound(of.begin(), of.end(), n, [&](EventNo at, OperationNo o) { return at < all_[o].begin; });
   return next == of.begin() ? nullptr : &all_[*std::prev(next)];

@@ -18,8 +18,8 @@
 namespace blackout {
 
 // Number of an operation, from 0 in the order of their begins: the number by which restarts ask for it.
-using OperationNo = std::uint32_t;
-inline constexpr OperationNo kNoOperation = UINT32_MAX;
+using OperationNo = Id<struct OperationNoTag, std::uint32_t>;
+inline constexpr OperationNo kNoOperation{UINT32_MAX};
 
 struct Operation {
   EventNo begin = 0;
@@ -45,9 +45,9 @@ class Operations {
   Operations() = default;
   void event(const Trace& trace, EventNo n);
 
-  OperationNo count() const { return static_cast<OperationNo>(all_.size()); }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(all_.size()); }
   bool empty() const { return all_.empty(); }
-  std::span<const Operation> all() const { return all_; }
+  IdSpan<OperationNo, const Operation> all() const { return all_; }
   const Operation& operator[](OperationNo n) const { return all_[n]; }
 
   // The thread's latest operation that began at or before the event, ended or not; null: none did.
@@ -76,8 +76,8 @@ class Operations {
   };
 
   const Trace* trace_ = nullptr;
-  std::vector<Operation> all_;
-  std::vector<Thread> threads_;  // by number
+  IdVector<OperationNo, Operation> all_;
+  IdVector<ThreadNo, Thread> threads_;
 };
 
 }  // namespace blackout

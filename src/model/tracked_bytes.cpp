@@ -37,7 +37,7 @@ TrackedBytes TrackedBytes::of(const Index& index) {
     }
   }
   w.operations_ = index.operations().count();
-  for (FileNo f = 1; f <= index.files().count(); ++f) w.addZeroed(index.files(), f, index.files().zeroRanges(f));
+  for (FileNo f = 1; f <= index.files().last(); ++f) w.addZeroed(index.files(), f, index.files().zeroRanges(f));
   w.paths_.assign(paths.begin(), paths.end());
   return w;
 }
@@ -50,7 +50,7 @@ void TrackedBytes::addRange(PmAddr addr, std::uint64_t size) {
 }
 
 TrackedNo TrackedBytes::add(LineNo line, std::uint64_t mask) {
-  auto [it, fresh] = numbers_.try_emplace(line, count());
+  auto [it, fresh] = numbers_.try_emplace(line, lines_.endId());
   if (fresh) {
     lines_.push_back(line);
     masks_.push_back(0);
@@ -83,7 +83,7 @@ Baseline::Baseline(const Index& index, const TrackedBytes& tracked, std::vector<
     : index_(&index), tracked_(&tracked), points_(std::move(points)), rowLines_(tracked.count()) {
   assert(!points_.empty());
   Cursor cursor(index);
-  std::vector<RowNo> current(rowLines_, kNoRow);
+  IdVector<TrackedNo, RowNo> current(rowLines_, kNoRow);
   // Lines that no store or flush touched change with zeroings alone, of which the cursor says nothing.
   std::vector<std::pair<LineNo, TrackedNo>> untouched;
   for (TrackedNo w = 0; w < rowLines_; ++w)
@@ -91,14 +91,14 @@ Baseline::Baseline(const Index& index, const TrackedBytes& tracked, std::vector<
   std::sort(untouched.begin(), untouched.end());
   std::vector<std::pair<EventNo, std::pair<LineNo, LineNo>>> zeroings;
   if (!untouched.empty())
-    for (FileNo f = 1; f <= index.files().count(); ++f)
+    for (FileNo f = 1; f <= index.files().last(); ++f)
       for (const ZeroRange& z : index.files().zeroRanges(f))
         if (z.begin < z.end) zeroings.push_back({z.at, {lineOf(pmAddr(f, z.begin)), lineOf(pmAddr(f, z.end - 1))}});
   std::sort(zeroings.begin(), zeroings.end());
   auto nextZero = zeroings.begin();
 
-  for (std::uint32_t o = 0; o < count(); ++o) {
-    firstRows_.push_back(rowCount());
+  for (PointNo o = 0; o < points_.endId(); ++o) {
+    firstRows_.push_back(rows_.endId());
     cursor.moveTo(points_[o]);
     std::set<TrackedNo> lines;
     for (LineNo line : cursor.changed())
@@ -112,22 +112,25 @@ Baseline::Baseline(const Index& index, const TrackedBytes& tracked, std::vector<
       for (TrackedNo w = 0; w < rowLines_; ++w) lines.insert(w);
     for (TrackedNo w : lines) addRow(o, w, cursor.least(tracked.line(w)), current);
   }
-  firstRows_.push_back(rowCount());
+  firstRows_.push_back(rows_.endId());
 
-  lineRows_.assign(std::size_t{rowLines_} + 1, 0);
+  lineRows_.assign(std::size_t{rowLines_.value()} + 1, 0);
   for (const Row& r : rows_) ++lineRows_[r.line];
   // lineRows_[l] becomes the end of line l, and filling backwards turns it into the begin.
   std::uint32_t sum = 0;
   for (std::uint32_t& first : lineRows_) first = sum += first;
   byLine_.resize(rows_.size());
-  for (RowNo r = rowCount(); r-- > 0;) byLine_[--lineRows_[rows_[r].line]] = r;
+  for (RowNo r = rows_.endId(); r > 0;) {
+    --r;
+    byLine_[--lineRows_[rows_[r].line]] = r;
+  }
 
   findCheckpoints();
   findPaths();
   findLargest();
 }
 
-void Baseline::addRow(std::uint32_t pointNo, TrackedNo w, const LineBytes& least, std::vector<RowNo>& current) {
+void Baseline::addRow(PointNo pointNo, TrackedNo w, const LineBytes& least, IdVector<TrackedNo, RowNo>& current) {
   EventNo at = points_[pointNo];
   Row row{w, pointNo, current[w], 0, 0, false};
   if (LineId id = index_->lineId(tracked_->line(w)); id != kNoLine) {
@@ -148,7 +151,7 @@ void Baseline::addRow(std::uint32_t pointNo, TrackedNo w, const LineBytes& least
     row.content = static_cast<std::uint32_t>(contents_.size());
     contents_.push_back(least);
   }
-  current[w] = rowCount();
+  current[w] = rows_.endId();
   rows_.push_back(row);
 }
 
@@ -173,7 +176,7 @@ bool Baseline::differs(LineId id, std::uint32_t firstOpen, EventNo at, const Lin
 void Baseline::findCheckpoints() {
   std::set<TrackedNo> lines;
   std::size_t passed = 0;
-  for (std::uint32_t o = 0; o < count(); ++o) {
+  for (PointNo o = 0; o < points_.endId(); ++o) {
     for (RowNo r = firstRow(o); r < firstRow(o + 1); ++r) {
       if (rows_[r].uncertain)
         lines.insert(rows_[r].line);
@@ -193,7 +196,7 @@ void Baseline::findPaths() {
   const Trace& trace = index_->trace();
   paths_.resize(tracked_->paths().size());
   EventNo n = 0;
-  for (std::uint32_t o = 0; o < count(); ++o) {
+  for (PointNo o = 0; o < points_.endId(); ++o) {
     // What is settled of the files changes with them, or by a sync if a model leaves any uncertain.
     bool news = o == 0 || files.uncertain();
     for (; n < points_[o]; n = trace.next(n)) news = news || groupOf(trace[n]) == EventGroup::File;
@@ -211,7 +214,7 @@ void Baseline::findPaths() {
 
 void Baseline::findLargest() {
   const Trace& trace = index_->trace();
-  largest_.assign(index_->files().count() + 1, 0);
+  largest_ = IdVector<FileNo, std::uint64_t>(index_->files().last() + 1);
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
     if (kindOf(trace[n]) == EventKind::FileSize) {
       std::uint64_t& largest = largest_[fileOf(trace[n].addr)];
@@ -220,14 +223,14 @@ void Baseline::findLargest() {
 }
 
 std::uint64_t Baseline::largestFile(FileNo f) const {
-  if (f < largest_.size()) return largest_[f];
-  return f < largest_.size() + kMadeFiles ? kMadeFileSize : 0;
+  if (largest_.has(f)) return largest_[f];
+  return f < largest_.endId() + kMadeFiles ? kMadeFileSize : 0;
 }
 
-RowNo Baseline::rowAt(std::uint32_t pointNo, TrackedNo w) const {
+RowNo Baseline::rowAt(PointNo pointNo, TrackedNo w) const {
   auto begin = byLine_.begin() + lineRows_[w];
   auto end = byLine_.begin() + lineRows_[w + 1];
-  return *(std::upper_bound(begin, end, pointNo, [&](std::uint32_t o, RowNo r) { return o < rows_[r].pointNo; }) - 1);
+  return *(std::upper_bound(begin, end, pointNo, [&](PointNo o, RowNo r) { return o < rows_[r].pointNo; }) - 1);
 }
 
 LineBytes Baseline::addedContent(TrackedNo w) const {
@@ -236,11 +239,11 @@ LineBytes Baseline::addedContent(TrackedNo w) const {
   return bytes;
 }
 
-LineBytes Baseline::least(std::uint32_t pointNo, TrackedNo w) const {
+LineBytes Baseline::least(PointNo pointNo, TrackedNo w) const {
   return w < rowLines_ ? contentOf(rowAt(pointNo, w)) : addedContent(w);
 }
 
-std::vector<TrackedNo> Baseline::changed(std::uint32_t from, std::uint32_t to) const {
+std::vector<TrackedNo> Baseline::changed(PointNo from, PointNo to) const {
   if (from > to) std::swap(from, to);
   std::vector<TrackedNo> all;
   for (RowNo r = firstRow(from + 1); r < firstRow(to + 1); ++r)
@@ -250,9 +253,9 @@ std::vector<TrackedNo> Baseline::changed(std::uint32_t from, std::uint32_t to) c
   return all;
 }
 
-std::vector<TrackedNo> Baseline::uncertain(std::uint32_t pointNo) const {
+std::vector<TrackedNo> Baseline::uncertain(PointNo pointNo) const {
   auto near = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), pointNo,
-                               [](std::uint32_t o, const Checkpoint& c) { return o < c.pointNo; }) -
+                               [](PointNo o, const Checkpoint& c) { return o < c.pointNo; }) -
               1;
   std::map<TrackedNo, bool> news;
   for (RowNo r = firstRow(near->pointNo + 1); r < firstRow(pointNo + 1); ++r) news[rows_[r].line] = rows_[r].uncertain;
@@ -294,20 +297,20 @@ LineBytes Baseline::newest(RowNo r) const {
   return bytes;
 }
 
-LineVersions Baseline::versions(std::uint32_t pointNo, TrackedNo w) const {
+LineVersions Baseline::versions(PointNo pointNo, TrackedNo w) const {
   if (w < rowLines_) return versions(rowAt(pointNo, w));
   return {{{Version{}, addedContent(w)}}, 1, true};
 }
 
-PathState Baseline::pathState(std::uint32_t pointNo, std::uint32_t path) const {
+PathState Baseline::pathState(PointNo pointNo, std::uint32_t path) const {
   const auto& rows = paths_[path];
   return (std::upper_bound(rows.begin(), rows.end(), pointNo,
-                           [](std::uint32_t o, const PathRow& r) { return o < r.pointNo; }) -
+                           [](PointNo o, const PathRow& r) { return o < r.pointNo; }) -
           1)
       ->state;
 }
 
-std::uint32_t Baseline::opState(std::uint32_t pointNo, OperationNo operation) const {
+std::uint32_t Baseline::opState(PointNo pointNo, OperationNo operation) const {
   return static_cast<std::uint32_t>(index_->operations().stateAt(operation, points_[pointNo]));
 }
 

@@ -13,7 +13,7 @@
 namespace blackout {
 
 // Number of a tracked line.
-using TrackedNo = std::uint32_t;
+using TrackedNo = Id<struct TrackedNoTag, std::uint32_t>;
 
 class TrackedBytes {
  public:
@@ -26,21 +26,22 @@ class TrackedBytes {
   // Adds what zeroings of a file can take away besides stores: content from before the recording.
   void addZeroed(const FileTimeline& files, FileNo f, std::span<const ZeroRange> zeroings);
 
-  TrackedNo count() const { return static_cast<TrackedNo>(lines_.size()); }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(lines_.size()); }
   LineNo line(TrackedNo w) const { return lines_[w]; }
   std::uint64_t mask(TrackedNo w) const { return masks_[w]; }
-  static constexpr TrackedNo kNone = UINT32_MAX;
+  static constexpr TrackedNo kNone{UINT32_MAX};
   TrackedNo find(LineNo line) const;
 
   std::span<const std::string> paths() const { return paths_; }
-  OperationNo operations() const { return operations_; }
+  // How many.
+  std::uint32_t operations() const { return operations_; }
 
  private:
-  std::vector<LineNo> lines_;
-  std::vector<std::uint64_t> masks_;
+  IdVector<TrackedNo, LineNo> lines_;
+  IdVector<TrackedNo, std::uint64_t> masks_;
   std::unordered_map<LineNo, TrackedNo> numbers_;
   std::vector<std::string> paths_;  // ascending
-  OperationNo operations_ = 0;      // how many
+  std::uint32_t operations_ = 0;    // how many
 };
 
 // The reply to a Path query: which file of the trace has the path, and its size.
@@ -51,11 +52,13 @@ struct PathState {
 };
 
 // Room for files that recoveries make: how many, and how large.
-inline constexpr FileNo kMadeFiles = 4;
+inline constexpr std::uint32_t kMadeFiles = 4;
 inline constexpr std::uint64_t kMadeFileSize = std::uint64_t{256} << 20;
 
 // Number of a row of the baseline.
-using RowNo = std::uint32_t;
+using RowNo = Id<struct RowNoTag, std::uint32_t>;
+// Number of a point that is explored, in their order.
+using PointNo = Id<struct PointNoTag, std::uint32_t>;
 
 // The points that are explored, in order, with what is settled at each: the content of every tracked
 // line's least version, the files, the operations. A point's number in this order is its pointNo.
@@ -72,40 +75,40 @@ class Baseline {
   const Index& index() const { return *index_; }
   const TrackedBytes& tracked() const { return *tracked_; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(points_.size()); }
-  EventNo point(std::uint32_t pointNo) const { return points_[pointNo]; }
-  std::span<const EventNo> points() const { return points_; }
+  EventNo point(PointNo pointNo) const { return points_[pointNo]; }
+  IdSpan<PointNo, const EventNo> points() const { return points_; }
 
-  LineBytes least(std::uint32_t pointNo, TrackedNo w) const;
+  LineBytes least(PointNo pointNo, TrackedNo w) const;
   // Lines whose least content may differ between two point numbers, ascending, each once.
-  std::vector<TrackedNo> changed(std::uint32_t from, std::uint32_t to) const;
+  std::vector<TrackedNo> changed(PointNo from, PointNo to) const;
   // Lines with more than one version at the point, ascending.
-  std::vector<TrackedNo> uncertain(std::uint32_t pointNo) const;
-  LineVersions versions(std::uint32_t pointNo, TrackedNo w) const;
+  std::vector<TrackedNo> uncertain(PointNo pointNo) const;
+  LineVersions versions(PointNo pointNo, TrackedNo w) const;
 
-  PathState pathState(std::uint32_t pointNo, std::uint32_t path) const;
+  PathState pathState(PointNo pointNo, std::uint32_t path) const;
   // The size up to which a file can be tracked: the largest that it had in the recording, or for numbers above those of
   // the recording the room for files that recoveries make; 0: there is no such file.
   std::uint64_t largestFile(FileNo f) const;
   // 0: not begun, 1: begun, 2: ended.
-  std::uint32_t opState(std::uint32_t pointNo, OperationNo operation) const;
+  std::uint32_t opState(PointNo pointNo, OperationNo operation) const;
 
   // --- rows ---
   struct Row {
     TrackedNo line = 0;
-    std::uint32_t pointNo = 0;    // the first at which it holds
+    PointNo pointNo = 0;          // the first at which it holds
     RowNo previous = kNoRow;      // the line's row before it
     std::uint32_t content = 0;    // of the least version
     std::uint32_t firstOpen = 0;  // stores of the line below this number are guaranteed
     bool uncertain = false;
   };
-  static constexpr RowNo kNoRow = UINT32_MAX;
-  RowNo rowCount() const { return static_cast<RowNo>(rows_.size()); }
+  static constexpr RowNo kNoRow{UINT32_MAX};
+  std::uint32_t rowCount() const { return static_cast<std::uint32_t>(rows_.size()); }
   const Row& row(RowNo r) const { return rows_[r]; }
   // Rows that begin at the pointNo: [firstRow(o), firstRow(o + 1)). At pointNo 0 all rowLines() lines have one.
-  RowNo firstRow(std::uint32_t pointNo) const { return firstRows_[pointNo]; }
+  RowNo firstRow(PointNo pointNo) const { return firstRows_[pointNo]; }
   TrackedNo rowLines() const { return rowLines_; }
   // The row of a line below rowLines().
-  RowNo rowAt(std::uint32_t pointNo, TrackedNo w) const;
+  RowNo rowAt(PointNo pointNo, TrackedNo w) const;
   const LineBytes& contentOf(RowNo r) const { return contents_[rows_[r].content]; }
   LineVersions versions(RowNo r) const;
   // The content with everything persisted.
@@ -114,7 +117,7 @@ class Baseline {
   LineBytes addedContent(TrackedNo w) const;
 
  private:
-  void addRow(std::uint32_t pointNo, TrackedNo w, const LineBytes& least, std::vector<RowNo>& current);
+  void addRow(PointNo pointNo, TrackedNo w, const LineBytes& least, IdVector<TrackedNo, RowNo>& current);
   bool differs(LineId id, std::uint32_t firstOpen, EventNo at, const LineBytes& least) const;
   void findPaths();
   void findLargest();
@@ -122,26 +125,26 @@ class Baseline {
 
   const Index* index_;
   const TrackedBytes* tracked_;
-  std::vector<EventNo> points_;
+  IdVector<PointNo, EventNo> points_;
   TrackedNo rowLines_;
-  std::vector<Row> rows_;  // by pointNo, then by line
-  std::vector<RowNo> firstRows_;
+  IdVector<RowNo, Row> rows_;  // by pointNo, then by line
+  IdVector<PointNo, RowNo> firstRows_;
   std::vector<LineBytes> contents_;
   // The rows of line l, by pointNo: byLine_[lineRows_[l] .. lineRows_[l + 1]).
   std::vector<RowNo> byLine_;
-  std::vector<std::uint32_t> lineRows_;
+  IdVector<TrackedNo, std::uint32_t> lineRows_;
   // Uncertain lines at some point numbers, so that those of any pointNo are near.
   struct Checkpoint {
-    std::uint32_t pointNo;
+    PointNo pointNo;
     std::vector<TrackedNo> lines;  // ascending
   };
   std::vector<Checkpoint> checkpoints_;
   struct PathRow {
-    std::uint32_t pointNo;
+    PointNo pointNo;
     PathState state;
   };
   std::vector<std::vector<PathRow>> paths_;  // by path
-  std::vector<std::uint64_t> largest_;       // by file
+  IdVector<FileNo, std::uint64_t> largest_;
 };
 
 }  // namespace blackout

@@ -130,7 +130,7 @@ void X86Model::clwb(EventNo n, const Event& e, Histories& histories) {
   // flush; only if that was another thread's must the pending flushes be searched.
   PendingFlush* pending = nullptr;
   if (hint.flushed) {
-    if (hint.thread == e.thread) {
+    if (hint.thread == threadOf(e)) {
       if (hint.index < t.pending.size() && t.pending[hint.index].line == line) pending = &t.pending[hint.index];
     } else {
       auto it = std::find_if(t.pending.begin(), t.pending.end(), [&](const auto& p) { return p.line == line; });
@@ -148,7 +148,7 @@ void X86Model::clwb(EventNo n, const Event& e, Histories& histories) {
   }
   if (pending != nullptr) {
     hint.index = static_cast<std::uint32_t>(pending - t.pending.data());
-    hint.thread = e.thread;
+    hint.thread = threadOf(e);
   }
   hint.flushed = true;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "events/id_text.h"
 #include "events/trace.h"
 #include "infer/access_id.h"
 #include "report/escape.h"

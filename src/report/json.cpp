@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
 #include "report/sentences.h"
@@ -260,6 +261,11 @@ struct Members {
   }
   Json operator()(const OtherSymptom& e) const {
     return Json{{"symptom", e.symptom}, {"at", e.at == Frame() ? Json(nullptr) : frameJson(e.at)}};
+  }
+  Json operator()(const ThreadWaits& e) const {
+    Json stack = Json::array();
+    for (const Frame& f : e.stack) stack.push_back(frameJson(f));
+    return Json{{"thread", e.thread}, {"what", e.what}, {"stack", std::move(stack)}};
   }
   Json operator()(const ReadAfterCrash& e) const {
     return Json{{"place", placeNoJson(e.place)}, {"event", e.event}, {"points", e.points}, {"states", e.states}};

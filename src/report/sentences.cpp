@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cctype>
 
+#include "events/id_text.h"
 #include "findings/numbers.h"
 
 namespace blackout {
@@ -46,12 +47,14 @@ std::string plainName(std::string name) {
   return name;
 }
 
+// "List::pop (list.cpp:12)"
+std::string callText(const Frame& f) {
+  std::string name = f.function.empty() ? "an unknown function" : plainName(f.function);
+  return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
+}
 // "crashes with SIGSEGV in lookup (map.cpp:60)"
 std::string symptomIn(const std::string& symptom, const Frame& f) {
-  if (f.function.empty()) return symptom;
-  std::string name = plainName(f.function);
-  return f.file.empty() ? fmt::format("{} in {}", symptom, name)
-                        : fmt::format("{} in {} ({}:{})", symptom, name, baseName(f.file), f.line);
+  return f.function.empty() ? symptom : fmt::format("{} in {}", symptom, callText(f));
 }
 
 std::string symptomOf(const Finding& f) { return f.shownBy ? symptomOf(f, *f.shownBy) : std::string("fails"); }
@@ -355,6 +358,12 @@ struct Sentences {
     return "Other restarts fail by the same cause in another way: " +
            std::visit(Verdicts{f, symptomIn(e.symptom, e.at)}, f.claim);
   }
+  std::string operator()(const ThreadWaits& e) const {
+    std::string out = fmt::format("Thread {} waits for {}", e.thread, e.what);
+    for (std::size_t i = 0; i < e.stack.size(); ++i)
+      out += fmt::format("{} {}", i == 0 ? " in" : ", called from", callText(e.stack[i]));
+    return out + ".";
+  }
   std::string operator()(const ReadAfterCrash& e) const {
     return fmt::format("This happens if the power fails after ({}) (event {}), among others: at {}, in {}.", e.place,
                        e.event, counted(e.points, "point"), counted(e.states, "crash state"));
@@ -427,8 +436,8 @@ std::vector<std::string> evidenceOf(const Finding& finding) {
 }
 
 std::string symptomOf(const Finding& finding, const ShownBy& shown) {
-  if (shown.failsAt == 0 || shown.failsAt > finding.places.size()) return shown.symptom;
-  const std::vector<Frame>& stack = finding.places[shown.failsAt - 1].stack;
+  if (shown.failsAt == 0 || shown.failsAt.value() > finding.places.size()) return shown.symptom;
+  const std::vector<Frame>& stack = finding.place(shown.failsAt).stack;
   return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack.front());
 }
 

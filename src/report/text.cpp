@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "events/id_text.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "report/caveats.h"

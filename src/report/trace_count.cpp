@@ -7,6 +7,7 @@
 #include <map>
 
 #include "binary/symbolizer.h"
+#include "events/id_text.h"
 #include "events/trace.h"
 #include "model/operations.h"
 #include "report/escape.h"
@@ -54,10 +55,10 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
   EventPrinter printer(trace);
 
   auto siteKey = [&](const Event& e) -> const std::string& {
-    auto [at, isNew] = siteKeys.try_emplace(e.where);
+    auto [at, isNew] = siteKeys.try_emplace(stackOf(e));
     if (isNew) {
       const Site* site = trace.siteOf(e);
-      const std::string& place = printer.placeText(e.where);
+      const std::string& place = printer.placeText(stackOf(e));
       at->second = site == nullptr ? "no site"
                                    : fmt::format("{:016x} {} {}", site->id, nameOf(site->kind),
                                                  place.empty() ? "at an unknown place" : place);
@@ -77,7 +78,7 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         case CountBy::Line: {
           std::optional<PmRange> range = rangeOf(trace, n);
-          std::uint64_t last = range && range->size() != 0 ? lineOf(range->end - 1) : 0;
+          LineNo last = range && range->size() != 0 ? lineOf(range->end - 1) : 0;
           if (!range || range->size() == 0 || last - lineOf(range->begin) >= kMaxLines)
             ++counts["no line"];
           else
@@ -85,7 +86,7 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           break;
         }
         case CountBy::Operation: {
-          const Operation* operation = operations.innermost(e.thread, n);
+          const Operation* operation = operations.innermost(threadOf(e), n);
           ++counts[operation == nullptr ? "no operation" : escapeText(operation->name)];
           break;
         }
@@ -93,12 +94,12 @@ std::vector<CountRow> countEvents(const Trace& trace, const TraceFilter& filter,
           ++counts[std::string(nameOf(kindOf(e)))];
           break;
         case CountBy::Thread:
-          ++counts[fmt::format("t{}", e.thread)];
+          ++counts[fmt::format("t{}", threadOf(e))];
           break;
         case CountBy::File: {
           std::optional<PmRange> range = rangeOf(trace, n);
           FileNo file = range ? fileOf(range->begin) : 0;
-          ++counts[file == 0 || file >= trace.files().size() ? "no file" : escapeText(trace.files()[file].path)];
+          ++counts[file == 0 || !trace.files().has(file) ? "no file" : escapeText(trace.files()[file].path)];
           break;
         }
       }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "events/id_text.h"
 #include "events/trace.h"
 
 namespace blackout {
@@ -134,8 +135,8 @@ Result<TraceFilter> TraceFilter::make(const Trace& trace, const TraceFilterText&
   auto kinds = kindsNamed(text.kinds);
   if (!kinds) return tl::unexpected(kinds.error());
   filter.kinds_ = *kinds;
-  filter.from_ = text.from.value_or(0);
-  filter.to_ = text.to.value_or(UINT32_MAX);
+  filter.from_ = EventNo(text.from.value_or(0));
+  filter.to_ = EventNo(text.to.value_or(UINT32_MAX));
   for (const std::string& t : text.threads) {
     auto n = number(t);
     if (!n || *n > UINT16_MAX) return fail(fmt::format("--thread {}: not a thread's number; they count from 1", t));
@@ -145,7 +146,8 @@ Result<TraceFilter> TraceFilter::make(const Trace& trace, const TraceFilterText&
     auto n = number(f);
     std::size_t before = filter.files_.size();
     for (const PoolFile& file : trace.files())
-      if (file.number != 0 && (n ? file.number == *n : endsWithPath(file.path, f))) filter.files_.insert(file.number);
+      if (file.number != 0 && (n ? file.number.value() == *n : endsWithPath(file.path, f)))
+        filter.files_.insert(file.number);
     if (filter.files_.size() == before)
       return fail(fmt::format("--file {}: no such pool in this trace; 'blackout trace' lists them first", f));
   }
@@ -164,13 +166,13 @@ Result<TraceFilter> TraceFilter::make(const Trace& trace, const TraceFilterText&
     wanted.offset = *offset / BLACKOUT_LINE * BLACKOUT_LINE;
     filter.lines_.push_back(wanted);
   }
-  if (!text.at.empty()) filter.callStacks_.emplace(trace.stackCount());
+  if (!text.at.empty()) filter.callStacks_.emplace(trace.stackEnd());
   for (const std::string& a : text.at) {
     std::size_t colon = a.rfind(':');
     auto line = colon == std::string::npos ? std::nullopt : number(std::string_view(a).substr(colon + 1));
     if (!line || colon == 0) return fail(fmt::format("--at {}: not a place; write FILE:LINE as list.cpp:42", a));
     std::string_view file = std::string_view(a).substr(0, colon);
-    for (StackId w = 1; w < trace.stackCount(); ++w) {
+    for (StackId w = 1; w < trace.stackEnd(); ++w) {
       const CallStack* where = trace.callStack(w);
       const Site* site = trace.site(where->site);
       if (site == nullptr) continue;
@@ -198,8 +200,8 @@ bool TraceFilter::wantsRange(const Trace& trace, EventNo n) const {
 bool TraceFilter::wants(const Trace& trace, EventNo n) const {
   const Event& e = trace[n];
   if (n < from_ || n >= to_ || !kinds_[e.kind]) return false;
-  if (!threads_.empty() && !threads_.contains(e.thread)) return false;
-  if (callStacks_ && (e.where == 0 || !(*callStacks_)[e.where])) return false;
+  if (!threads_.empty() && !threads_.contains(threadOf(e))) return false;
+  if (callStacks_ && (e.where == 0 || !(*callStacks_)[stackOf(e)])) return false;
   return (files_.empty() && lines_.empty()) || wantsRange(trace, n);
 }
 

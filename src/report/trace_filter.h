@@ -15,13 +15,13 @@ namespace blackout {
 
 // As the user wrote it.
 struct TraceFilterText {
-  std::vector<std::string> kinds;    // of events ("store", "clwb") or of groups ("stores", "flushes")
-  std::vector<std::string> threads;  // numbers
-  std::vector<std::string> files;    // a pool's number, path or the end of its path
-  std::vector<std::string> at;       // FILE:LINE of the source
-  std::vector<std::string> lines;    // [FILE-NUMBER:]OFFSET, any byte of the 64-byte line
-  std::optional<EventNo> from;
-  std::optional<EventNo> to;  // not included
+  std::vector<std::string> kinds;     // of events ("store", "clwb") or of groups ("stores", "flushes")
+  std::vector<std::string> threads;   // numbers
+  std::vector<std::string> files;     // a pool's number, path or the end of its path
+  std::vector<std::string> at;        // FILE:LINE of the source
+  std::vector<std::string> lines;     // [FILE-NUMBER:]OFFSET, any byte of the 64-byte line
+  std::optional<std::uint32_t> from;  // event numbers
+  std::optional<std::uint32_t> to;    // not included
 };
 
 // The bytes of PM that an event is about; nothing for one that is about none.
@@ -44,9 +44,9 @@ class TraceFilter {
   std::set<ThreadNo> threads_;
   std::set<FileNo> files_;
   std::vector<LineWanted> lines_;
-  std::optional<std::vector<bool>> callStacks_;  // by where number, if places were asked for
+  std::optional<IdVector<StackId, bool>> callStacks_;  // if places were asked for
   EventNo from_ = 0;
-  EventNo to_ = UINT32_MAX;
+  EventNo to_{UINT32_MAX};
 };
 
 }  // namespace blackout

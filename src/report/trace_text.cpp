@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "binary/symbolizer.h"
+#include "events/id_text.h"
 #include "events/trace.h"
 #include "events/value.h"
 #include "findings/ending.h"
@@ -210,8 +211,8 @@ std::string EventPrinter::body(EventNo n) const {
 
 std::string EventPrinter::line(EventNo n) {
   const Event& e = trace_[n];
-  std::string text = fmt::format("{:>8} t{:<3} {:<13} {}", n, e.thread, nameOf(kindOf(e)), body(n));
-  const std::string& place = placeText(e.where);
+  std::string text = fmt::format("{:>8} t{:<3} {:<13} {}", n, threadOf(e), nameOf(kindOf(e)), body(n));
+  const std::string& place = placeText(stackOf(e));
   if (!place.empty()) text = fmt::format("{:<56}  {}", text, place);
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;

@@ -27,7 +27,7 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
     if (kindOf(trace[n]) != EventKind::Map) continue;
     std::uint64_t place[2];
     std::memcpy(place, trace.payload(n).data(), sizeof place);
-    mappings.push_back({fileOf(trace[n].addr), 0, offsetOf(trace[n].addr), place[1], place[0]});
+    mappings.push_back({fileOf(trace[n].addr).value(), 0, offsetOf(trace[n].addr), place[1], place[0]});
     std::uint64_t end = place[0] + place[1];
     if (place[0] >= kFirst && end < kPmBase + kPmSpan) freeAddress = std::max(freeAddress, end + (4 << 20));
   }
@@ -36,9 +36,9 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
 
 // The table of plan.results and what it leads to, for a plan that has it at offset `at`.
 std::string resultsOf(const Operations& operations, std::uint64_t at) {
-  std::vector<std::uint64_t> offsets(operations.count(), 0);
+  IdVector<OperationNo, std::uint64_t> offsets(operations.count(), 0);
   std::string lists;
-  for (OperationNo n = 0; n < operations.count(); ++n) {
+  for (OperationNo n : idRange<OperationNo>(operations.count())) {
     if (operations[n].end == kNever) continue;
     std::string values = operations.encodedResults(n);
     blackout_plan_values head{static_cast<std::uint32_t>(values.size()), 0};
@@ -53,11 +53,11 @@ std::string resultsOf(const Operations& operations, std::uint64_t at) {
 
 Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& index, const TrackedBytes& tracked) {
   const Trace& trace = index.trace();
-  std::vector<std::uint64_t> largest(index.files().count() + 1 + kMadeFiles, 0);
+  IdVector<FileNo, std::uint64_t> largest(index.files().last() + 1 + kMadeFiles, 0);
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
     if (kindOf(trace[n]) == EventKind::FileSize)
       largest[fileOf(trace[n].addr)] = std::max(largest[fileOf(trace[n].addr)], trace[n].value);
-  for (std::size_t f = index.files().count() + 1; f < largest.size(); ++f) largest[f] = kMadeFileSize;
+  for (FileNo f = index.files().last() + 1; f < largest.endId(); ++f) largest[f] = kMadeFileSize;
 
   std::uint64_t end = sizeof(blackout_plan);
   auto take = [&](std::uint64_t bytes) {
@@ -79,8 +79,8 @@ Result<PlanFile> PlanFile::make(const std::filesystem::path& path, const Index& 
   std::vector<std::uint32_t> texts;
   for (const std::string& p : tracked.paths()) texts.push_back(static_cast<std::uint32_t>(take(p.size() + 1)));
   plan.masks = take(kMaxTracked * sizeof(std::uint64_t));
-  std::vector<blackout_plan_file> files(largest.size());
-  for (std::size_t f = 1; f < largest.size(); ++f) {
+  IdVector<FileNo, blackout_plan_file> files(largest.size());
+  for (FileNo f = 1; f < files.endId(); ++f) {
     files[f].lines = (largest[f] + BLACKOUT_LINE - 1) / BLACKOUT_LINE;
     files[f].slots = take(files[f].lines * sizeof(std::uint32_t));
     files[f].marks = take(files[f].lines / BLACKOUT_PLAN_STRETCH + 1);
@@ -119,14 +119,14 @@ Result<void> PlanFile::refresh(const TrackedBytes& tracked) {
     return fail("more than 1 GiB of PM was stored to: too much to track; make the workload smaller");
   auto* masks = reinterpret_cast<std::uint64_t*>(base_ + plan.masks);
   const auto* files = reinterpret_cast<const blackout_plan_file*>(base_ + plan.files);
-  for (TrackedNo w = 0; w < tracked.count(); ++w) {
-    masks[w] = tracked.mask(w);
+  for (TrackedNo w : idRange<TrackedNo>(tracked.count())) {
+    masks[w.value()] = tracked.mask(w);
     PmAddr at = addressOf(tracked.line(w));
-    if (fileOf(at) >= plan.file_count) continue;
-    const blackout_plan_file& f = files[fileOf(at)];
+    if (fileOf(at).value() >= plan.file_count) continue;
+    const blackout_plan_file& f = files[fileOf(at).value()];
     std::uint64_t line = offsetOf(at) / BLACKOUT_LINE;
     if (line >= f.lines) continue;
-    reinterpret_cast<std::uint32_t*>(base_ + f.slots)[line] = w + 1;
+    reinterpret_cast<std::uint32_t*>(base_ + f.slots)[line] = w.value() + 1;
     base_[f.marks + line / BLACKOUT_PLAN_STRETCH] = std::byte{1};
   }
   plan.tracked = tracked.count();

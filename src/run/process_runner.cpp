@@ -185,11 +185,13 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   if (auto ok = w.image.become(request); !ok) return ok;
   w.traced = request.traced;
   w.control->traced = request.traced ? 1 : 0;
+  w.control->hangs = request.hangs ? 1 : 0;
   w.control->timeout_ms = limits_.seconds * 1000;
   w.control->step_limit = limits_.steps;
+  w.control->memory_limit = std::min<std::uint64_t>(limits_.mebibytes, UINT64_MAX >> 24) << 20;
   ++w.control->run;
-  for (std::uint32_t i = 0; i < baseline_->tracked().operations(); ++i)
-    w.control->operations[i] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
+  for (OperationNo i : idRange<OperationNo>(baseline_->tracked().operations()))
+    w.control->operations[i.value()] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
   if (request.traced) {
     std::string bytes = w.image.traceBeginning();
     fs::path path = folderOf(number) / "trace";
@@ -272,6 +274,11 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   }
   o.faultAddress = c.fault_address;
   o.frames.assign(c.frames, c.frames + std::min<std::uint32_t>(c.frame_count, BLACKOUT_MAX_RUN_FRAMES));
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(c.waiting_count, BLACKOUT_MAX_WAITING); ++i) {
+    const blackout_waiting& t = c.waiting[i];
+    result.waiting.push_back({std::string(t.what, shownLength(t.what, sizeof t.what)),
+                              {t.frames, t.frames + std::min<std::uint64_t>(t.frame_count, BLACKOUT_MAX_RUN_FRAMES)}});
+  }
   // Where it is when it is found to take too much is chance, and what differs between two runs is taken for more.
   if (o.ending == Ending::Bound && !w.traced) o.frames.clear();
   if (c.instrumented == 0 && o.ending != Ending::Broken) {
@@ -280,8 +287,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
         "The command that is started after a crash isn't instrumented: it is assumed to read everything, so that every "
         "combination of what a crash may leave is tried.");
     const TrackedBytes& tracked = baseline_->tracked();
-    for (TrackedNo i = 0; i < tracked.count(); ++i)
-      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i, .mask = tracked.mask(i)});
+    for (TrackedNo i : idRange<TrackedNo>(tracked.count()))
+      result.queries.push_back({.kind = QueryKind::Bytes, .subject = i.value(), .mask = tracked.mask(i)});
   }
   if (c.instrumented != 0 && !trapped_)
     result.unseen.emplace_back(
@@ -303,8 +310,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   result.queries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const blackout_query& q = c.queries[i];
-    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group, q.where,
-                              q.event, static_cast<std::uint8_t>(q.flags)});
+    result.queries.push_back({static_cast<QueryKind>(q.kind), q.subject, q.mask, siteOf(q.site), q.group,
+                              StackId(q.where), EventNo(q.event), static_cast<std::uint8_t>(q.flags)});
   }
   result.steps = c.steps;
   result.used = c.used;

@@ -28,6 +28,7 @@ struct RecoveryProgram {
 struct RunLimits {
   std::uint64_t steps = 10'000'000;  // accesses to PM after which a run hangs
   unsigned seconds = 10;             // the wall clock's guard; 0: none
+  std::uint64_t mebibytes = 512;     // of memory, besides what its pools take
   std::function<bool()> giveUp;      // once it is true, nobody waits for runs any more; empty: never
 };
 

@@ -86,7 +86,7 @@ Result<void> keepPools(const std::string& to, const Trace& trace, const fs::path
 // "pool.img" was mapped further than it reaches, and the program died of it.
 void explainBusError(const Trace& trace, Recording& recording) {
   if (!WIFSIGNALED(recording.waitStatus) || WTERMSIG(recording.waitStatus) != SIGBUS) return;
-  std::vector<std::uint64_t> sizes(trace.files().size());
+  IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;

@@ -45,9 +45,11 @@ struct Query {
   // What follows says where it was made; two runs that agree on the above agree on it.
   std::uint64_t site = 0;   // Site::id of the instruction; 0: unknown, or a system call
   std::uint32_t group = 0;  // not 0: observed by one mem* call, or inside one blackout_checksum range
-  std::uint32_t where = 0;  // traced runs: StackId in the run's own trace
-  std::uint32_t event = 0;  // traced runs: the run's trace had this many slots when it was made
+  StackId where = 0;        // traced runs: in the run's own trace
+  EventNo event = 0;        // traced runs: the run's trace had this many slots when it was made
   std::uint8_t flags = 0;   // BLACKOUT_QUERY_SKIPPED, _INSIDE, _OUTSIDE: what the run had said of itself
+  TrackedNo line() const { return TrackedNo(subject); }
+  OperationNo operation() const { return OperationNo(subject); }
   // Only what is asked: the node of the tree.
   bool sameQuestion(const Query& q) const { return kind == q.kind && subject == q.subject && mask == q.mask; }
 };
@@ -56,7 +58,7 @@ struct Query {
 inline bool isTracked(const TrackedBytes& tracked, const Query& q) {
   switch (q.kind) {
     case QueryKind::Bytes:
-      return q.subject < tracked.count() && q.mask != 0 && (q.mask & ~tracked.mask(q.subject)) == 0;
+      return q.subject < tracked.count() && q.mask != 0 && (q.mask & ~tracked.mask(q.line())) == 0;
     case QueryKind::Path:
       return q.subject < tracked.paths().size() && q.mask == 0;
     case QueryKind::Op:
@@ -84,7 +86,7 @@ struct Run {
   Role role = Role::Recovery;
   // What it finds in its pools: every tracked line as it is at this point of the baseline, except the lines named here.
   // (A recording finds copies of the user's own pools.)
-  std::uint32_t pointNo = 0;
+  PointNo pointNo = 0;
   std::vector<std::pair<TrackedNo, LineBytes>> lines;  // ascending
   // The files that exist, ascending by number; none: the least version of the baseline. For a crash that left more of
   // their changes than that, or in a recovery that made, removed or resized some. Bytes that nobody stored are zero in
@@ -92,6 +94,7 @@ struct Run {
   std::optional<std::vector<FileState>> files;
   Schedule schedule;
   bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
+  bool hangs = false;   // that is known: it may be ended (TimedOut) when it observes nothing more
 };
 
 // What a run did that may differ from run to run. Bits.
@@ -117,18 +120,25 @@ struct ClientEnd {
   bool killedServer = false;  // SIGTERM was not enough
 };
 
+// A thread of a run in which everybody waits for ever.
+struct WaitingThread {
+  std::string what;                   // it waits for: "a lock or a condition"
+  std::vector<std::uint64_t> frames;  // innermost first; empty: unknown
+};
+
 // A run that is over: how it ended, with the history of operations that it kept (Outcome::history), what it observed
 // of the crash, and its trace.
 struct RunEnd {
   Outcome outcome;
   std::vector<Query> queries;
   std::uint64_t steps = 0;
-  std::uint32_t used = 0;           // kUsed* bits
-  std::vector<std::string> notes;   // sentences for the user, such as which file it read
-  std::vector<std::string> unseen;  // what it did that could not be observed: nothing is clean then
-  int waitStatus = 0;               // of a recording, as wait(2) gives it
-  std::string tracePath;            // traced runs: its own trace, the runner's until the worker's next run
-  std::optional<ClientEnd> client;  // of a recording with one; that of a restart is part of the outcome
+  std::uint32_t used = 0;              // kUsed* bits
+  std::vector<std::string> notes;      // sentences for the user, such as which file it read
+  std::vector<std::string> unseen;     // what it did that could not be observed: nothing is clean then
+  std::vector<WaitingThread> waiting;  // the first ones, if all of them do
+  int waitStatus = 0;                  // of a recording, as wait(2) gives it
+  std::string tracePath;               // traced runs: its own trace, the runner's until the worker's next run
+  std::optional<ClientEnd> client;     // of a recording with one; that of a restart is part of the outcome
 };
 
 // Makes runs: one, or several at a time by a RunBatch, which has the runner to itself as long as it lives.

@@ -36,7 +36,7 @@ Result<WorkerImage> WorkerImage::make(const fs::path& folder, const Baseline& ba
   // Folders of pools are there before any pool is made in them.
   for (const std::string& p : baseline.tracked().paths()) fs::create_directories(image.copyOf(p).parent_path(), error);
   if (error) return fail(fmt::format("{}: {}", folder.string(), error.message()), ExitCode::Inconclusive);
-  image.files_.resize(baseline.index().files().count() + 1);
+  image.files_.resize(baseline.index().files().last().value() + 1);
   if (auto ok = image.become({}); !ok) return tl::unexpected(ok.error());
   return image;
 }
@@ -49,8 +49,8 @@ WorkerImage::~WorkerImage() {
 Result<void> WorkerImage::become(const Run& request) {
   std::vector<TrackedNo> back = std::move(changed_);
   changed_.clear();
-  if (pointNo_ != request.pointNo && pointNo_ != UINT32_MAX) {
-    auto moved = baseline_->changed(pointNo_, request.pointNo);
+  if (pointNo_ && *pointNo_ != request.pointNo) {
+    auto moved = baseline_->changed(*pointNo_, request.pointNo);
     back.insert(back.end(), moved.begin(), moved.end());
     std::sort(back.begin(), back.end());
     back.erase(std::unique(back.begin(), back.end()), back.end());
@@ -63,7 +63,7 @@ Result<void> WorkerImage::become(const Run& request) {
   auto next = request.lines.begin();
   for (TrackedNo w : back) {
     while (next != request.lines.end() && next->first < w) ++next;
-    if (next == request.lines.end() || next->first != w) write(w, baseline_->least(pointNo_, w));
+    if (next == request.lines.end() || next->first != w) write(w, baseline_->least(request.pointNo, w));
   }
   for (const auto& [w, bytes] : request.lines) {
     write(w, bytes);
@@ -74,7 +74,7 @@ Result<void> WorkerImage::become(const Run& request) {
 
 void WorkerImage::write(TrackedNo w, const LineBytes& bytes) const {
   PmAddr at = addressOf(baseline_->tracked().line(w));
-  if (fileOf(at) >= files_.size()) return;
+  if (!files_.has(fileOf(at))) return;
   const File& f = files_[fileOf(at)];
   if (!f.exists || offsetOf(at) >= f.size) return;
   std::size_t size = std::min<std::uint64_t>(bytes.size(), f.size - offsetOf(at));
@@ -83,11 +83,11 @@ void WorkerImage::write(TrackedNo w, const LineBytes& bytes) const {
 }
 
 // The whole content of a file that was made anew or changed its size.
-Result<void> WorkerImage::fill(FileNo number, std::uint32_t pointNo) {
+Result<void> WorkerImage::fill(FileNo number, PointNo pointNo) {
   File& f = files_[number];
   if (ftruncate(f.fd, 0) != 0 || ftruncate(f.fd, static_cast<off_t>(f.size)) != 0) return broken(f.path);
   SparseBytes bytes;
-  if (number <= baseline_->index().files().count()) baseline_->index().files().initialBytes(number, bytes);
+  if (number <= baseline_->index().files().last()) baseline_->index().files().initialBytes(number, bytes);
   for (std::uint64_t page : bytes.pages()) {
     std::uint64_t at = page * SparseBytes::kPage;
     if (at >= f.size) continue;
@@ -95,7 +95,7 @@ Result<void> WorkerImage::fill(FileNo number, std::uint32_t pointNo) {
     if (pwrite(f.fd, bytes.page(page)->data(), size, static_cast<off_t>(at)) != static_cast<ssize_t>(size))
       return broken(f.path);
   }
-  for (TrackedNo w = 0; w < baseline_->tracked().count(); ++w) {
+  for (TrackedNo w : idRange<TrackedNo>(baseline_->tracked().count())) {
     PmAddr at = addressOf(baseline_->tracked().line(w));
     if (fileOf(at) != number || offsetOf(at) >= f.size) continue;
     LineBytes content = baseline_->least(pointNo, w);
@@ -106,14 +106,14 @@ Result<void> WorkerImage::fill(FileNo number, std::uint32_t pointNo) {
   return {};
 }
 
-std::vector<WorkerImage::File> WorkerImage::filesOf(const Run& request) const {
+WorkerImage::Files WorkerImage::filesOf(const Run& request) const {
   const FileTimeline& timeline = baseline_->index().files();
   EventNo at = baseline_->point(request.pointNo);
-  std::vector<File> now(timeline.count() + 1);
+  Files now(timeline.last() + 1);
   std::vector<FileState> least;
   if (!request.files) least = timeline.filesIn(at, timeline.leastAt(at));
   for (const FileState& f : request.files ? *request.files : least) {
-    if (f.number >= now.size()) now.resize(f.number + 1);
+    if (!now.has(f.number)) now.resize(f.number.value() + 1);
     now[f.number].exists = true;
     now[f.number].path = f.path;
     now[f.number].size = f.size;
@@ -121,13 +121,13 @@ std::vector<WorkerImage::File> WorkerImage::filesOf(const Run& request) const {
   return now;
 }
 
-Result<void> WorkerImage::moveFiles(std::vector<File> now, std::uint32_t pointNo) {
+Result<void> WorkerImage::moveFiles(Files now, PointNo pointNo) {
   now.resize(std::max(now.size(), files_.size()));
   files_.resize(now.size());
   std::vector<FileNo> stale;
-  for (FileNo n = 1; n < now.size(); ++n)
+  for (FileNo n = 1; n < now.endId(); ++n)
     if (now[n].state() != files_[n].state()) stale.push_back(n);
-  if (stale.empty() && pointNo_ != UINT32_MAX) return {};
+  if (stale.empty() && pointNo_) return {};
   // All that changes goes first: a path may pass from one file to another.
   for (FileNo n : stale) {
     File& f = files_[n];
@@ -151,10 +151,11 @@ Result<void> WorkerImage::moveFiles(std::vector<File> now, std::uint32_t pointNo
 
 std::string WorkerImage::traceBeginning() const {
   TraceWriter writer;
-  for (FileNo n = 1; n < files_.size(); ++n) {
+  for (FileNo n = 1; n < files_.endId(); ++n) {
     const File& f = files_[n];
     // Numbers are those of the first trace; a file that isn't there takes its number and goes.
-    FileNo made = f.exists ? writer.file(f.path, f.size, true) : writer.file(fmt::format("/absent/{}", n), 0, false);
+    FileNo made =
+        f.exists ? writer.file(f.path, f.size, true) : writer.file(fmt::format("/absent/{}", n.value()), 0, false);
     if (!f.exists) writer.remove(made);
     struct stat st{};
     if (f.exists && fstat(f.fd, &st) == 0) writer.identify(made, {st.st_dev, st.st_ino}, {});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,17 +34,18 @@ class WorkerImage {
   };
   explicit WorkerImage(std::filesystem::path folder, const Baseline& baseline)
       : folder_(std::move(folder)), baseline_(&baseline) {}
-  std::vector<File> filesOf(const Run& request) const;
-  Result<void> moveFiles(std::vector<File> now, std::uint32_t pointNo);
-  Result<void> fill(FileNo f, std::uint32_t pointNo);
+  using Files = IdVector<FileNo, File>;
+  Files filesOf(const Run& request) const;
+  Result<void> moveFiles(Files now, PointNo pointNo);
+  Result<void> fill(FileNo f, PointNo pointNo);
   void write(TrackedNo w, const LineBytes& bytes) const;
   Result<void> saveTable() const;
   std::filesystem::path copyOf(const std::string& path) const;
 
   std::filesystem::path folder_;
   const Baseline* baseline_;
-  std::vector<File> files_;  // by number
-  std::uint32_t pointNo_ = UINT32_MAX;
+  Files files_;
+  std::optional<PointNo> pointNo_;  // none before the first
   bool otherFiles_ = false;         // the files are not the baseline's
   std::vector<TrackedNo> changed_;  // lines that are not the baseline's
 };

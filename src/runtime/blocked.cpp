@@ -114,7 +114,9 @@ bool ownWatched(pid_t process, uint64_t epoll) {
 }
 
 Wait futexWait(pid_t process, const Call& c) {
-  const char* lock = c.a[0] - kPmBase < kPmSpan ? kWaitsForPmLock : kWaitsForLock;
+  // The kernel is given the second mapping, where there is one.
+  bool inPm = c.a[0] - kPmBase < kPmSpan || c.a[0] - kAliasBase < kAliasEnd - kAliasBase;
+  const char* lock = inPm ? kWaitsForPmLock : kWaitsForLock;
   switch (c.a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_LOCK_PI:
@@ -242,11 +244,12 @@ RunLook lookAt(pid_t run, pid_t except) {
         look.computes = state == 'R';
         return;
       }
+      WaitingThread waiting{{process, thread}, wait.what};
+      if (look.blocked < RunLook::kMostWaiting) look.waiting[look.blocked] = waiting;
       ++look.blocked;
       if (wait.rank <= best) return;
       best = wait.rank;
-      look.waits = {process, thread};
-      look.waitsFor = wait.what;
+      look.waits = waiting;
     });
   };
   if (!forEachBelow(pid_t(worker->process), except, visit)) visit(run);

@@ -3,6 +3,7 @@
 // end. What can't be told counts as going on, so that no program that is merely slow is taken for one that is stuck.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,18 +14,24 @@ struct ThreadId {
   pid_t thread = 0;
 };
 
+struct WaitingThread {
+  ThreadId id;
+  const char* what = nullptr;  // "a lock or a condition"
+};
+
 // All threads of the run at one look.
 struct RunLook {
   uint32_t threads = 0;
   uint32_t blocked = 0;
-  uint64_t ran = 0;                // a sum over which thread was put on a processor how often
-  ThreadId waits;                  // of those that are blocked, the one whose place tells most
-  const char* waitsFor = nullptr;  // "a lock or a condition"
-  ThreadId goes;                   // one that is not blocked
-  bool computes = false;           // it runs, or could
-  uint64_t computedMs = 0;         // on processors, all of them together
-  uint64_t memory = 0;             // bytes of its own
-  uint64_t queuedMs = 0;           // waiting for a processor that somebody else had
+  uint64_t ran = 0;     // a sum over which thread was put on a processor how often
+  WaitingThread waits;  // of those that are blocked, the one whose place tells most
+  static constexpr size_t kMostWaiting = 16;
+  WaitingThread waiting[kMostWaiting];  // the first ones that are blocked, in the order in which they were made
+  ThreadId goes;                        // one that is not blocked
+  bool computes = false;                // it runs, or could
+  uint64_t computedMs = 0;              // on processors, all of them together
+  uint64_t memory = 0;                  // bytes of its own
+  uint64_t queuedMs = 0;                // waiting for a processor that somebody else had
 };
 
 // `run` is below the calling process, as everything that came of it is; `except` is none of it.

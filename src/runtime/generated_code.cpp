@@ -26,6 +26,15 @@ bool ordering(const uint8_t* p) {
   return p[0] == 0x0f && p[1] == 0xae && (p[2] >= 0xf0 || (p[2] < 0xc0 && (p[2] & 0x38) >= 0x30));
 }
 
+// A system call: the instruction, after one that gives eax a number.
+bool calling(const uint8_t* begin, const uint8_t* p) {
+  constexpr long kNear = 32;
+  if (p[0] != 0x0f || p[1] != 0x05) return false;
+  for (long back = 5; back < kNear && p - back >= begin; ++back)
+    if (p[-back] == 0xb8 && p[-back + 2] <= 1 && p[-back + 3] == 0 && p[-back + 4] == 0) return true;
+  return false;
+}
+
 // It may be gone, or not readable, so the kernel reads it.
 void lookAt(const Stretch& stretch) {
   uint8_t bytes[4096];
@@ -37,6 +46,9 @@ void lookAt(const Stretch& stretch) {
     for (long i = 0; i + 3 <= n; ++i)
       if (ordering(bytes + i))
         return unfollowed("code that it made at run time may flush or fence, which is not followed", true);
+    for (long i = 0; i + 2 <= n; ++i)
+      if (calling(bytes, bytes + i))
+        return unfollowed("code that it made at run time makes system calls, which are not followed");
     if (n < long(size)) return;
   }
 }

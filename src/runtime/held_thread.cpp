@@ -115,10 +115,15 @@ void HeldThread::tellPlace() {
   bool set = trace(PTRACE_SETREGS, id_.thread, nullptr, &now) == 0;
   for (int i = 0; set && i < kEvents && trace(PTRACE_CONT, id_.thread, nullptr, nullptr) == 0; ++i)
     if (!waitForStop(status, false) || status >> 16 == 0) break;
-  // It must not go on from there. A thread that isn't its process's first is nobody's to wait for but ours.
-  syscall(SYS_kill, id_.process, SIGKILL);
-  if (id_.thread != id_.process) syscall(SYS_wait4, id_.thread, &status, kAnyChild, nullptr);
-  held_ = false;
+  held_ = false;  // it must not go on from there
+}
+
+void endTold(const ThreadId* threads, size_t count) {
+  for (size_t i = 0; i < count; ++i) syscall(SYS_kill, threads[i].process, SIGKILL);
+  // A thread that isn't its process's first is nobody's to wait for but ours.
+  int status;
+  for (size_t i = 0; i < count; ++i)
+    if (threads[i].thread != threads[i].process) syscall(SYS_wait4, threads[i].thread, &status, kAnyChild, nullptr);
 }
 
 }  // namespace blackout::rt

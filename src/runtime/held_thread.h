@@ -31,7 +31,7 @@ class HeldThread {
   bool registers(VectorRegisters& to) const;
   // Goes on by one instruction; false: something else happened.
   bool step();
-  // Lets it keep its stack as the end of the run (worker->frames), and kills its process.
+  // Lets it keep its stack as the end of the run (worker->frames). It stands still from then on, until endTold().
   void tellPlace();
 
  private:
@@ -41,6 +41,9 @@ class HeldThread {
   bool held_ = false;
   int signal_ = 0;  // that came instead of a step
 };
+
+// Kills the processes of threads that were asked for their places.
+void endTold(const ThreadId* threads, size_t count);
 
 // In the run: keeps the stack of these registers as the place where it ended, and stops. Called by tellPlace().
 void keepPlaceAndStop(void* context);

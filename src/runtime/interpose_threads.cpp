@@ -3,6 +3,8 @@
 // wanted. Children record into the same trace, whatever way they are made.
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -20,11 +22,13 @@
 #include "runtime/options.h"
 #include "runtime/pinned.h"
 #include "runtime/pool_locks.h"
+#include "runtime/pools.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/signals.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -366,6 +370,17 @@ BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environ
   execEvent(path, false);
   Environment e(environment);
   return BLACKOUT_REAL(fexecve)(fd, arguments, e.result);
+}
+// Between fork and exec libc opens it, where nothing of ours is. Not the user's own, in any case.
+BLACKOUT_EXPORT int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd, const char* path,
+                                                     int flags, mode_t mode) noexcept {
+  char copy[PATH_MAX];
+  if (redirect(AT_FDCWD, path, copy)) {
+    unfollowed("a child is started with a pool as one of its descriptors (posix_spawn), which is not seen");
+    if (isRestart()) makePrivatePools();
+    if (redirect(AT_FDCWD, path, copy)) path = copy;
+  }
+  return BLACKOUT_REAL(posix_spawn_file_actions_addopen)(actions, fd, path, flags, mode);
 }
 BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {

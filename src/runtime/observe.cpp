@@ -127,12 +127,25 @@ int openObserved(int flags) {
   return int(syscall(SYS_openat, AT_FDCWD, path, flags | O_RDWR | O_CLOEXEC, 0600));
 }
 
+// There is no room for another process. Many that are there at a time are more than a restart may have; one after the
+// other they can't be followed.
+[[noreturn]] void endCrowded() {
+  uint32_t alive = 0;
+  for (const Process& p : observed->processes) alive += syscall(SYS_kill, p.number, 0) == 0 ? 1 : 0;
+  bool many = alive > kMaxProcesses / 2;
+  uint32_t how = many ? BLACKOUT_ENDED_BOUND : BLACKOUT_ENDED_BROKEN, nobody = 0;
+  // The first one says it: with it, others end.
+  if (!__atomic_compare_exchange_n(&worker->ended, &nobody, how, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    syscall(SYS_exit_group, 0);
+  endRun(how, many ? "it has more than 128 processes" : "a restart with more than 256 processes", nullptr);
+}
+
 Process& processOf(uint32_t number, uint32_t born) {
   for (;;) {
     uint32_t n = __atomic_load_n(&observed->processCount, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < n; ++i)
       if (observed->processes[i].number == number) return observed->processes[i];
-    if (n == kMaxProcesses) endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 256 processes", nullptr);
+    if (n == kMaxProcesses) endCrowded();
     uint32_t none = 0;
     Process& fresh = observed->processes[n];
     if (!__atomic_compare_exchange_n(&fresh.number, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
@@ -198,6 +211,8 @@ void shareObserved() {
     myself = &processOf(uint32_t(syscall(SYS_getpid)), 0);
     myself->touched = (worker->query_count != 0 || (worker->used & BLACKOUT_USED_STORED) != 0) ? 1 : 0;
   }
+  // Whoever makes another one ends, not only the one that is made: nobody may ever wait for those.
+  if (__atomic_load_n(&observed->processCount, __ATOMIC_ACQUIRE) == kMaxProcesses) endCrowded();
   __atomic_add_fetch(&observed->time, 1, __ATOMIC_ACQ_REL);
 }
 

@@ -1,4 +1,4 @@
-// See overlay.h. Not covered: glob, scandir, nftw and other walks inside libc show the file system as it is; a folder
+// See overlay.h. Not covered: nftw, fts and other walks inside libc show the file system as it is; a folder
 // that the recording renamed is gone for recoveries; statvfs is the real one, and
 // so are the extended attributes of folders.
 
@@ -353,6 +353,8 @@ bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
     snprintf(out, PATH_MAX, "%s/run/nothing/here", workerFolder);
     return true;
   }
+  if (f.kind == Kind::Nothing && __atomic_add_fetch(&worker->names_made, 1, __ATOMIC_RELAXED) > BLACKOUT_MAX_NAMES)
+    endRun(BLACKOUT_ENDED_BOUND, "it made more than 10000 files", nullptr);
   if (!changes) {
     if (f.kind == Kind::Folder) {
       // The real one has the real attributes.

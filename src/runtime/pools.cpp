@@ -102,7 +102,7 @@ bool firstName(const char* path, char* out) {
     char canonical[PATH_MAX];
     if (p.glob) {
       glob_t all{};
-      if (glob(p.text, 0, nullptr, &all) == 0)
+      if (BLACKOUT_REAL_VERSION(glob, "GLIBC_2.27")(p.text, 0, nullptr, &all) == 0)
         for (size_t k = 0; k < all.gl_pathc; ++k)
           if (syscall(SYS_newfstatat, AT_FDCWD, all.gl_pathv[k], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
               BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(all.gl_pathv[k], canonical) != nullptr)

@@ -79,9 +79,9 @@ extern bool firstOfRun;
 // Ends the run at once: BLACKOUT_ENDED_*.
 [[noreturn]] void endRun(uint32_t how, const char* text, const void* frame);
 // One more step of the run: an access to PM, a look at the clock, a sleep. Past the limit it has hung.
+void stepsAreOver(const void* frame);
 inline void step(const void* frame) {
-  if (__builtin_expect(++worker->steps > worker->step_limit, 0))
-    endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
+  if (__builtin_expect(++worker->steps > worker->step_limit, 0)) stepsAreOver(frame);
 }
 // Keeps where the run is, as the place where it ended: BLACKOUT_END_*, and the code of an exit.
 void noteEnd(uint32_t kind, int code, const void* frame);

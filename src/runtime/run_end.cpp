@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/real.h"
@@ -59,6 +60,18 @@ void endRun(uint32_t how, const char* text, const void* frame) {
   worker->ended = how;
   syscall(SYS_exit_group, 0);
   __builtin_unreachable();
+}
+
+// Whether it repeats itself is asked first: the worker may have seen that before, or not, and the answer is to be the
+// same.
+void stepsAreOver(const void* frame) {
+  if (uint32_t nobody = __atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE); nobody == 0)
+    __atomic_compare_exchange_n(&worker->asks, &nobody, uint32_t(syscall(SYS_gettid)), false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+  struct timespec moment{0, 1000000};
+  while (__atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE) < BLACKOUT_ASKS_TRIED)
+    syscall(SYS_nanosleep, &moment, nullptr);
+  if (worker->asks == BLACKOUT_ASKS_DENIED) endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
 }
 
 }  // namespace blackout::rt

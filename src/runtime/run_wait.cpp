@@ -19,6 +19,7 @@
 #include "runtime/held_thread.h"
 #include "runtime/loop_proof.h"
 #include "runtime/options.h"
+#include "runtime/processes.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -178,7 +179,8 @@ class Watch {
     // A server waits for its client, and whose turn it is between them is not followed.
     if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
     last_ = look;
-    if (!ended && driver_ < 0 && loopsForEver(look)) return true;
+    if (!ended && (endsAsKnown(look) || loopsForEver(look))) return true;
+    if (!ended) lookedAt_ = milliseconds();  // what the worker took to look is not the run's time
     if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
     // A server that failed has, though its client waits for it.
     if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
@@ -211,24 +213,56 @@ class Watch {
     snprintf(worker->text, sizeof worker->text,
              look.threads == 1 ? "nobody is left to wake it, and it waits for %s"
                                : "nobody is left to wake any of its threads, and one waits for %s",
-             look.waitsFor);
-    HeldThread held(look.waits);
-    if (held.held()) held.tellPlace();
+             look.waits.what);
+    ThreadId told[RunLook::kMostWaiting + 1];
+    size_t count = 0;
+    auto tell = [&](const ThreadId& thread) {
+      worker->frame_count = 0;
+      HeldThread held(thread);
+      if (held.held()) held.tellPlace();
+      told[count++] = thread;
+    };
+    size_t kept = look.blocked < RunLook::kMostWaiting ? look.blocked : RunLook::kMostWaiting;
+    static_assert(RunLook::kMostWaiting == BLACKOUT_MAX_WAITING);
+    // The most telling one comes last: its place is the run's.
+    size_t most = kept;
+    for (size_t i = 0; i < kept; ++i) {
+      if (look.waiting[i].id.thread == look.waits.id.thread)
+        most = i;
+      else
+        tell(look.waiting[i].id), keepWaiting(i, look.waiting[i].what);
+    }
+    tell(look.waits.id);
+    if (most < kept) keepWaiting(most, look.waits.what);
+    worker->waiting_count = look.blocked;
+    endTold(told, count);
     return true;
+  }
+  static void keepWaiting(size_t at, const char* what) {
+    blackout_waiting& w = worker->waiting[at];
+    snprintf(w.what, sizeof w.what, "%s", what);
+    w.frame_count = worker->frame_count;
+    memcpy(w.frames, worker->frames, sizeof w.frames);
   }
 
   static void atBound(const RunLook& look) {
     worker->ended = BLACKOUT_ENDED_BOUND;
-    HeldThread held(look.goes.thread != 0 ? look.goes : look.waits);
-    if (held.held()) held.tellPlace();
+    ThreadId thread = look.goes.thread != 0 ? look.goes : look.waits.id;
+    HeldThread held(thread);
+    if (!held.held()) return;
+    held.tellPlace();
+    endTold(&thread, 1);
   }
 
   bool takesTooMuch(const RunLook& look) {
     // One of its processes said so, and others may go on for ever.
-    if (worker->ended == BLACKOUT_ENDED_BROKEN) return true;
+    if (worker->ended == BLACKOUT_ENDED_BROKEN || worker->ended == BLACKOUT_ENDED_BOUND) return true;
     uint64_t most = memoryBound();
+    // It may soon be there, and every further page takes time.
+    if (look.memory > most / 4) pauseMs_ = kFirstMs;
     if (look.memory > most)
-      snprintf(worker->text, sizeof worker->text, "it has %.1f GiB of memory", double(most) / double(1 << 30));
+      snprintf(worker->text, sizeof worker->text, "it has %llu MiB of memory besides its pools",
+               worker->memory_limit >> 20);
     else if (look.threads > BLACKOUT_MAX_TASKS)
       snprintf(worker->text, sizeof worker->text, "it has %u threads and processes", BLACKOUT_MAX_TASKS);
     else
@@ -236,23 +270,69 @@ class Watch {
     atBound(look);
     return true;
   }
+  // What it stores to its pools is memory of its own.
   static uint64_t memoryBound() {
-    auto half = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2;
-    return half < BLACKOUT_MAX_MEMORY ? half : BLACKOUT_MAX_MEMORY;
+    const auto* base = reinterpret_cast<const char*>(plan);
+    const auto* files = reinterpret_cast<const blackout_plan_file*>(base + plan->files);
+    const auto* mappings = reinterpret_cast<const blackout_plan_mapping*>(base + plan->mappings);
+    uint64_t known = 0, mapped = 0;
+    for (uint32_t i = 0; i < plan->file_count; ++i) known += files[i].lines * BLACKOUT_LINE;
+    for (uint32_t i = 0; i < plan->mapping_count; ++i) mapped += mappings[i].size;
+    return worker->memory_limit + (known > mapped ? known : mapped);
   }
 
-  // One thread computes, and all others wait for it: can it ever do anything else?
+  // What leads to a hang that is known is over when nothing more is observed.
+  bool endsAsKnown(const RunLook& look) {
+    constexpr uint64_t kQuietMs = 300;
+    if (worker->hangs == 0) return false;
+    if (worker->query_count != queries_) queries_ = worker->query_count, quietSinceMs_ = look.computedMs;
+    if (look.computedMs < quietSinceMs_ + kQuietMs) return false;
+    worker->ended = BLACKOUT_ENDED_TIMEOUT;
+    return true;
+  }
+
+  // One thread computes, and all others wait for it: can it ever do anything else? That is tried after some time,
+  // sooner where another run was seen to loop, and when it is over its steps.
   bool loopsForEver(const RunLook& look) {
-    bool alone = look.computes && look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0;
-    if (!alone || look.computedMs < proofAtMs_) return false;
+    uint32_t asks = __atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE);
+    bool asked = asks != 0 && asks < BLACKOUT_ASKS_TRIED;
+    bool alone = look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 &&
+                 (asked ? uint32_t(look.goes.thread) == asks : look.computes);
+    bool shown = alone && driver_ < 0 && (asked ? showOver(look.goes) : show(look));
+    if (asked && !shown) __atomic_store_n(&worker->asks, BLACKOUT_ASKS_DENIED, __ATOMIC_RELEASE);
+    return shown;
+  }
+  bool show(const RunLook& look) {
+    bool due = look.computedMs >= proofAtMs_;
+    if (!due && !anyLoopKnown()) return false;
     HeldThread held(look.goes);
-    bool proved = held.held() && rt::loopsForEver(held, instructions_);
-    proofAtMs_ = look.computedMs * 2;
-    if (instructions_ < kMostInstructions) instructions_ *= 2;
-    if (!proved) return false;
+    if (!held.held()) return false;
+    unsigned known = knownLoopAt(held);
+    if (!due && known == 0) return false;
+    unsigned most = known * 2 > instructions_ ? known * 2 : instructions_;
+    if (due) {
+      proofAtMs_ = look.computedMs * 2;
+      if (instructions_ < kMostInstructions) instructions_ *= 2;
+    }
+    return show(held, most);
+  }
+  // It sleeps until it is told to go on.
+  static bool showOver(const ThreadId& thread) {
+    constexpr int kTries = 1000;
+    __atomic_store_n(&worker->asks, BLACKOUT_ASKS_TRIED, __ATOMIC_RELEASE);
+    for (int i = 0; i < kTries && stateOf(thread.process, thread.thread) == 'S'; ++i) {
+      struct timespec moment{0, 1000000};
+      syscall(SYS_nanosleep, &moment, nullptr);
+    }
+    HeldThread held(thread);
+    return held.held() && show(held, kOverInstructions);
+  }
+  static bool show(HeldThread& held, unsigned instructions) {
+    if (!rt::loopsForEver(held, instructions)) return false;
     worker->ended = BLACKOUT_ENDED_HUNG;
     snprintf(worker->text, sizeof worker->text, "its registers and memory repeat, so it loops for ever");
     held.tellPlace();
+    endTold(&held.id(), 1);
     return true;
   }
 
@@ -271,13 +351,17 @@ class Watch {
   pid_t run_, driver_;
   RunLook last_;
   // Of processor time: others may have the machine.
-  uint64_t proofAtMs_ = 500;
+  uint64_t proofAtMs_ = 100;
   static constexpr unsigned kMostInstructions = 160000;
-  unsigned instructions_ = 10000;
+  static constexpr unsigned kOverInstructions = 10000;
+  unsigned instructions_ = 2000;
   // Most runs are over before the first look.
+  static constexpr uint64_t kFirstMs = 20;
   static constexpr uint64_t kMostMs = 160;
-  uint64_t pauseMs_ = 20;
+  uint64_t pauseMs_ = anyLoopKnown() ? kFirstMs / 4 : kFirstMs;
   uint64_t lookedAt_ = 0;
+  uint64_t queries_ = 0;
+  uint64_t quietSinceMs_ = 0;
   uint64_t charged_ = 0;
 };
 

@@ -140,7 +140,8 @@ void beWorker(int socket) {
     if (readByte(socket, b) != 1) syscall(SYS_exit_group, 0);
     worker->steps = worker->query_count = worker->output_size = worker->fault_address = 0;
     worker->ended = worker->used = worker->owns = worker->frame_count = worker->instrumented = 0;
-    worker->listening = 0;
+    worker->listening = worker->asks = 0;
+    worker->waiting_count = worker->names_made = 0;
     memset(worker->history, 0,
            worker->history_size < BLACKOUT_MAX_HISTORY ? worker->history_size : BLACKOUT_MAX_HISTORY);
     worker->history_size = worker->history_threads = 0;

@@ -157,7 +157,7 @@ TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {
   expectRefused("check --recover 'a | b'" + program, 2, "no shell is run");
   for (std::string option : {"--recover", "--checker", "--recover-drive"})
     expectRefused("check " + option + " ''" + program, 2, "an empty command; name a program and its arguments");
-  for (std::string option : {"--jobs", "--max-runs", "--steps", "--heap", "--run-timeout"})
+  for (std::string option : {"--jobs", "--max-runs", "--steps", "--heap", "--run-timeout", "--run-memory"})
     expectRefused("check " + option + " 0" + program, 2, option + ": it is a whole number, 1 or more");
   expectRefused("check --jobs 1" + std::string(308, '0') + program, 2, "--jobs: it is a whole number, 1 or more");
   expectRefused("check --time 0" + program, 2, "--time: it is a number of seconds, more than 0");

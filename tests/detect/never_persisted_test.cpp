@@ -165,7 +165,7 @@ TEST(NeverPersisted, AtTheEndOfItsOperation) {
   EXPECT_EQ(claim.bytes, 8U);
   EXPECT_FALSE(claim.flushed || claim.nonTemporal);
   EXPECT_EQ(claim.store.event, stored);
-  EXPECT_EQ(claim.store.place, 1U);
+  EXPECT_EQ(claim.store.place.value(), 1U);
   EXPECT_EQ(integerOf(claim.store.bytes.before), 0U);
   EXPECT_EQ(integerOf(claim.store.bytes.after), 1U);
   EXPECT_EQ(f.places[1].label, "the operation ends here");

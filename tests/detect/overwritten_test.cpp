@@ -22,7 +22,7 @@ TEST(Overwritten, BeforeItWasDurable) {
   EXPECT_EQ(integerOf(claim.store.bytes.after), 1U);
   EXPECT_EQ(integerOf(claim.by.bytes.before), 1U);
   EXPECT_EQ(integerOf(claim.by.bytes.after), 2U);
-  EXPECT_EQ(claim.by.place, 2U);
+  EXPECT_EQ(claim.by.place.value(), 2U);
 }
 
 TEST(Overwritten, IsOffByDefault) {

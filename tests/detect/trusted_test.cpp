@@ -261,7 +261,7 @@ TEST(Trusted, AnEventThatIsNamedIsAPointEvenInside) {
   EventNo first = p.step(p.stack({kLibrary, kMain, kLibc}), 0);
   auto trusted = Trusted::of(p.trace(), {"libmap.so.1"});
   ASSERT_TRUE(trusted);
-  auto choice = parsePointChoice(std::to_string(first + 1) + "-" + std::to_string(first + 1));
+  auto choice = parsePointChoice(std::to_string(first.value() + 1) + "-" + std::to_string(first.value() + 1));
   ASSERT_TRUE(choice);
   choice->trusted = &*trusted;
   EXPECT_EQ(*choosePoints(p.index(), *choice), std::vector<EventNo>{first + 1});

@@ -128,7 +128,7 @@ TraceWriter sampleTrace() {
 }
 
 std::uint64_t readAll(const Trace& trace) {
-  std::uint64_t sum = trace.eventCount() + trace.problems() + trace.lost() + trace.lastThread();
+  std::uint64_t sum = trace.eventCount() + trace.problems() + trace.lost() + trace.lastThread().value();
   auto text = [&](std::string_view s) {
     for (char c : s) sum = sum * 31 + static_cast<unsigned char>(c);
   };
@@ -138,7 +138,7 @@ std::uint64_t readAll(const Trace& trace) {
     ++count;
     sum = sum * 31 + e.addr + e.value + e.kind + e.len + e.thread;
     if (hasPayload(e)) text(trace.payload(n));
-    if (const CallStack* w = trace.callStack(e.where))
+    if (const CallStack* w = trace.callStack(stackOf(e)))
       for (std::uint64_t f : w->frames) sum += f;
     if (const Site* s = trace.siteOf(e)) {
       text(s->type);

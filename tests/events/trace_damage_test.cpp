@@ -52,14 +52,14 @@ TEST(CutTrace, GrowingIsReadUpToEveryCommittedEvent) {
   const std::string whole = sampleTrace().bytes();
   auto reference = Trace::fromBytes(asBytes(whole));
   ASSERT_TRUE(reference);
-  EventNo events = 0;
+  std::uint64_t events = 0;
   for (EventNo n = 0; n < reference->end(); n = reference->next(n), ++events) {
     const Event& e = (*reference)[n];
     // The halves of a 16-byte store are committed together; a wide store may end after any piece.
     bool continued = isStore(e) && (e.len & BLACKOUT_JOINED) != 0;
     std::string bytes = whole;
     auto& header = *reinterpret_cast<blackout_trace_header*>(bytes.data());
-    header.committed = std::uint64_t{reference->next(n)} * sizeof(Event);
+    header.committed = std::uint64_t{reference->next(n).value()} * sizeof(Event);
     auto trace = Trace::fromBytes(asBytes(bytes));
     if (continued) continue;
     ASSERT_TRUE(trace) << "after event " << n << ": " << trace.error().sentence;

@@ -63,10 +63,11 @@ struct Step {
 };
 
 rc::Gen<Step> genStep() {
-  return rc::gen::build<Step>(rc::gen::set(&Step::what, rc::gen::inRange(0U, 8U)),
-                              rc::gen::set(&Step::offset, rc::gen::inRange<std::uint64_t>(0, kFileSize - 256)),
-                              rc::gen::set(&Step::bytes, rc::gen::resize(100, rc::gen::arbitrary<std::string>())),
-                              rc::gen::set(&Step::thread, rc::gen::inRange<ThreadNo>(1, 9)));
+  return rc::gen::build<Step>(
+      rc::gen::set(&Step::what, rc::gen::inRange(0U, 8U)),
+      rc::gen::set(&Step::offset, rc::gen::inRange<std::uint64_t>(0, kFileSize - 256)),
+      rc::gen::set(&Step::bytes, rc::gen::resize(100, rc::gen::arbitrary<std::string>())),
+      rc::gen::set(&Step::thread, rc::gen::construct<ThreadNo>(rc::gen::inRange<std::uint16_t>(1, 9))));
 }
 
 RC_GTEST_PROP(TraceRoundTrip, EventsAndStoredBytes, ()) {
@@ -83,7 +84,7 @@ RC_GTEST_PROP(TraceRoundTrip, EventsAndStoredBytes, ()) {
     StackId where = wheres[s.offset % wheres.size()];
     auto put = [&](EventKind kind, PmAddr addr, std::uint64_t value) {
       EventNo n = w.event(kind, s.thread, addr, value, 0, where);
-      plain.emplace_back(n, Event{static_cast<std::uint8_t>(kind), 0, s.thread, where, addr, value});
+      plain.emplace_back(n, Event{static_cast<std::uint8_t>(kind), 0, s.thread.value(), where.value(), addr, value});
     };
     switch (s.what) {
       case 0:

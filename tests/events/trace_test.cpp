@@ -52,7 +52,7 @@ TEST(Trace, TablesAreRead) {
   auto trace = Trace::fromBytes(asBytes(bytes));
   ASSERT_TRUE(trace);
   EXPECT_TRUE(trace->sealed());
-  EXPECT_EQ(trace->lastThread(), 2);
+  EXPECT_EQ(trace->lastThread().value(), 2U);
   ASSERT_EQ(trace->files().size(), 3U);
   EXPECT_EQ(trace->files()[1].path, "/pool/a.img");
   EXPECT_TRUE(trace->files()[1].before);
@@ -68,7 +68,7 @@ TEST(Trace, TablesAreRead) {
   EXPECT_TRUE(trace->modules()[0].instrumented);
   ASSERT_NE(trace->site(1), nullptr);
   EXPECT_EQ(*trace->site(1), test::sampleSite());
-  ASSERT_EQ(trace->stackCount(), 3U);
+  ASSERT_EQ(trace->stackEnd().value(), 3U);
   ASSERT_EQ(trace->callStack(1)->frames.size(), 2U);
   EXPECT_EQ(trace->callStack(1)->frames[1], 0x401200U);
   EXPECT_EQ(trace->site(0), nullptr);

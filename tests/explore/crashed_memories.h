@@ -45,11 +45,11 @@ inline std::vector<std::uint32_t> opStates(const Trace& trace, EventNo at) {
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::OpBegin) {
-      stacks[e.thread].push_back(states.size());
+      stacks[threadOf(e)].push_back(states.size());
       states.push_back(n < at ? 1 : 0);
-    } else if (kindOf(e) == EventKind::OpEnd && !stacks[e.thread].empty()) {
-      if (n < at) states[stacks[e.thread].back()] = 2;
-      stacks[e.thread].pop_back();
+    } else if (kindOf(e) == EventKind::OpEnd && !stacks[threadOf(e)].empty()) {
+      if (n < at) states[stacks[threadOf(e)].back()] = 2;
+      stacks[threadOf(e)].pop_back();
     }
   }
   return states;
@@ -78,8 +78,8 @@ inline const WatchedNames kNothing = {[](LineNo) { return std::nullopt; }, [](Tr
 inline std::vector<RecoveryProgram::TableFile> tableOf(const BruteSnapshot& snapshot) {
   std::vector<RecoveryProgram::TableFile> files(1);
   for (const auto& [n, f] : snapshot.files) {
-    files.resize(std::max<std::size_t>(files.size(), n + 1));
-    files[n] = {f.exists, f.path, f.size};
+    files.resize(std::max<std::size_t>(files.size(), n.value() + 1));
+    files[n.value()] = {f.exists, f.path, f.size};
   }
   return files;
 }
@@ -107,7 +107,7 @@ class ImageMemory : public CrashedMemory {
   }
   std::byte read(PmAddr addr) const override {
     std::byte b{};
-    image_.files[fileOf(addr) - 1].bytes.read(offsetOf(addr), {&b, 1});
+    image_.files[fileOf(addr).value() - 1].bytes.read(offsetOf(addr), {&b, 1});
     return b;
   }
   std::uint32_t opState(std::uint32_t n) const override { return ops_[n]; }

@@ -176,7 +176,7 @@ TEST_F(ExplorationFile, NumbersThatReferToNothingAreRefused) {
     return !restored(s);
   };
   using Runs = std::vector<SavedRun>;
-  EXPECT_TRUE(broken([](Runs& r) { r[1].under = 1U << 20; }));
+  EXPECT_TRUE(broken([](Runs& r) { r[1].under = 1 << 20; }));
   EXPECT_TRUE(broken([](Runs& r) { r[1].under = 0; }));
   EXPECT_TRUE(broken([](Runs& r) { r[1].tree = 1; }));
   EXPECT_TRUE(broken([](Runs& r) { r[1].atRoot = true; }));
@@ -222,10 +222,10 @@ TEST(Outcomes, AreToldApartByTheirHistories) {
   one.history = {{1, "get", {}, {Value::ofUnsigned(1)}, 0, 1}};
   two.history = {{1, "get", {}, {Value::ofUnsigned(2)}, 0, 1}};
   Outcomes outcomes;
-  EXPECT_EQ(outcomes.number(none), 0U);
-  EXPECT_EQ(outcomes.number(one), 1U);
-  EXPECT_EQ(outcomes.number(two), 2U);
-  EXPECT_EQ(outcomes.number(one), 1U);
+  EXPECT_EQ(outcomes.number(none).value(), 0U);
+  EXPECT_EQ(outcomes.number(one).value(), 1U);
+  EXPECT_EQ(outcomes.number(two).value(), 2U);
+  EXPECT_EQ(outcomes.number(one).value(), 1U);
 }
 
 }  // namespace

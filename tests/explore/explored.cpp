@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "events/id_text.h"
+
 namespace blackout::test {
 
 std::string wordOf(const Outcome& o) { return fmt::format("{}:{}:{}", static_cast<int>(o.ending), o.code, o.output); }
@@ -38,16 +40,16 @@ std::set<std::string> Explored::words(SpaceNo s) const {
   return out;
 }
 
-std::set<std::string> Explored::wordsAt(std::uint32_t pointNo, unsigned level) const {
+std::set<std::string> Explored::wordsAt(PointNo pointNo, unsigned level) const {
   std::set<std::string> out;
-  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s)
+  for (SpaceNo s : idRange<SpaceNo>(explorer->spaceCount()))
     if (explorer->space(s).pointNo == pointNo && explorer->space(s).level == level) out.merge(words(s));
   return out;
 }
 
 std::set<std::string> Explored::words() const {
   std::set<std::string> out;
-  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) out.merge(words(s));
+  for (SpaceNo s : idRange<SpaceNo>(explorer->spaceCount())) out.merge(words(s));
   return out;
 }
 
@@ -59,7 +61,7 @@ std::string Explored::everything() const {
                   m.runsPerSpaceAlone, m.mostAtOneSpace, m.outcomes, m.overBudget);
   for (const ChecksumAssumption& a : m.assumptions)
     out += fmt::format("assumed {} {} {} {} {}\n", a.site, a.annotated, a.lines, a.spaces, a.branches);
-  for (SpaceNo s = 0; s < explorer->spaceCount(); ++s) {
+  for (SpaceNo s : idRange<SpaceNo>(explorer->spaceCount())) {
     const SpaceInfo& info = explorer->space(s);
     out += fmt::format("space {} level {} pointNo {} at {} parent {} through {} {}\n", s, info.level, info.pointNo,
                        info.at, info.parent, info.through, info.complete ? "complete" : "");

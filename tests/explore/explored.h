@@ -42,7 +42,7 @@ struct Explored {
 
   // Words of the outcomes that a space leads to, or all spaces of a point and level.
   std::set<std::string> words(SpaceNo s) const;
-  std::set<std::string> wordsAt(std::uint32_t pointNo, unsigned level) const;
+  std::set<std::string> wordsAt(PointNo pointNo, unsigned level) const;
   std::set<std::string> words() const;
   // Everything that must not depend on the order of runs: spaces, recoveries with all their observations, outcomes.
   std::string everything() const;

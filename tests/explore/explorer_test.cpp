@@ -44,7 +44,8 @@ struct Counted : Explored {
     EXPECT_EQ(runner.runs(), explorer->summary().runs);
     return *this;
   }
-  SpaceNo end() const { return baseline.count() - 1; }  // the last point
+  PointNo last() const { return PointNo(baseline.count() - 1); }
+  SpaceNo end() const { return SpaceNo(last().value()); }
   std::size_t leavesAtEnd() const { return explorer->space(end()).recoveries.size(); }
   Words wordsAtEnd() const { return words(end()); }
   const ExplorationSummary& summary() const { return explorer->summary(); }
@@ -103,7 +104,7 @@ TEST(Explorer, NarrowStoresReadByOneWideLoadAreOneQuestion) {
   EXPECT_EQ(d.observations[1].query.mask, 0xffU);
   EXPECT_EQ(d.observations[1].classes, 4U);
   EXPECT_EQ(d.observations[1].taken, 3U);
-  EXPECT_EQ(d.example, ChosenVersions(UnnamedLines::Least, {{d.observations[1].query.subject, 3}}));
+  EXPECT_EQ(d.example, ChosenVersions(UnnamedLines::Least, {{d.observations[1].query.line(), 3}}));
 }
 
 TEST(Explorer, ALoadAcrossTwoLinesAsksForEach) {
@@ -258,7 +259,7 @@ TEST(Explorer, SingleStatesAreAnsweredFromTheTreeOrByARun) {
   EXPECT_EQ(e.runner.runs(), runs + 2);
   for (UnnamedLines unnamed : {UnnamedLines::Least, UnnamedLines::Newest})
     EXPECT_EQ(e.explorer->crashState(end, ChosenVersions(unnamed, {{first, 1}})),
-              CrashState{CrashLevel(e.baseline.point(end), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
+              CrashState{CrashLevel(e.baseline.point(e.last()), unnamed, {{lineOf(p.at(0)), {1, {}}}})});
   EXPECT_EQ(e.explorer->crashSpace(end)->uncertain().size(), 2U);
   EXPECT_EQ(e.explorer->crashSpace(end)->line(first).versions.size(), 3U);
   EXPECT_EQ(e.explorer->crashSpace(end)->line(first).newest, 2U);
@@ -635,8 +636,8 @@ TEST(SeveralFailures, ASecondCrashLeavesWhatTheFirstLeftAndARecoverysStores) {
   Counted e(p, recovery, setup);
   e.go();
   // The sum over b's two bytes is 31 b + c: b and c are 00, 10 or 01, 11 once a recovery has written c.
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ac", "0:0:ba", "0:0:bb", "0:0:bc"}));
   EXPECT_EQ(e.summary().levels, 2U);
   EXPECT_TRUE(e.summary().complete());
   // Byte 65 is tracked now.
@@ -655,7 +656,7 @@ TEST(SeveralFailures, AFlushOfTheRecoveryDoesNotSettleWhatTheFirstCrashLeft) {
   Counted e(p, recovery, setup);
   e.go();
   // Once byte 8 is there, byte 0 of the same line may still be either.
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:a", "0:0:ba", "0:0:bb"}));
 }
 
 TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
@@ -669,9 +670,9 @@ TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {
   setup.options.crashesInARow = 2;
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:a", "0:0:b"}));
   // Too short, which is a fault; or whole, and what it held is gone.
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"1:7:", "0:0:a"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"1:7:", "0:0:a"}));
   EXPECT_TRUE(e.summary().complete());
 }
 
@@ -687,9 +688,9 @@ TEST(SeveralFailures, AFileThatARecoveryMadeIsThereForTheNext) {
   setup.options.crashesInARow = 3;
   Counted e(p, recovery, setup);
   e.go();
-  EXPECT_EQ(e.wordsAt(e.end(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
-  EXPECT_EQ(e.wordsAt(e.end(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
-  EXPECT_EQ(e.wordsAt(e.end(), 3), (Words{"0:0:a", "0:0:b"}));
+  EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:e"}));                    // no file: what was read is 4
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:e", "0:0:a", "0:0:b"}));  // first it is empty
+  EXPECT_EQ(e.wordsAt(e.last(), 3), (Words{"0:0:a", "0:0:b"}));
   EXPECT_TRUE(e.summary().complete());
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "events/id_text.h"
 #include "explore/seeded.h"
 
 namespace blackout::test {
@@ -32,7 +33,7 @@ class RequestMemory : public CrashedMemory {
     if (line == lines_.end()) line = lines_.emplace(lineOf(addr), content(lineOf(addr))).first;
     return line->second[addr % BLACKOUT_LINE];
   }
-  std::uint32_t opState(std::uint32_t n) const override { return baseline_.opState(request_.pointNo, n); }
+  std::uint32_t opState(std::uint32_t n) const override { return baseline_.opState(request_.pointNo, OperationNo(n)); }
 
  private:
   LineBytes content(LineNo line) const {
@@ -77,7 +78,7 @@ FakeRunner::~FakeRunner() {
 
 void FakeRunner::check(const Run& request) {
   auto complain = [&](std::string what) { complaints_.push_back(std::move(what)); };
-  if (request.pointNo >= baseline_->count()) return complain("no such point");
+  if (request.pointNo.value() >= baseline_->count()) return complain("no such point");
   if (request.files && !std::is_sorted(request.files->begin(), request.files->end()))
     complain("files are not ascending");
   if (request.files && level_ == 1) {
@@ -105,10 +106,10 @@ Result<void> FakeRunner::begin(unsigned worker, const Run& request) {
   if (worker >= workers_ || pending_.count(worker) != 0) complaints_.push_back("the worker is not idle");
   RequestMemory memory(*baseline_, request);
   // As of a worker that has had runs with more files.
-  std::vector<RecoveryProgram::TableFile> files(baseline_->index().files().count() + 1 + worker % 3);
+  std::vector<RecoveryProgram::TableFile> files(baseline_->index().files().last().value() + 1 + worker % 3);
   for (const FileState& f : memory.files()) {
-    files.resize(std::max<std::size_t>(files.size(), f.number + 1));
-    files[f.number] = {true, f.path, f.size};
+    files.resize(std::max<std::size_t>(files.size(), f.number.value() + 1));
+    files[f.number.value()] = {true, f.path, f.size};
   }
   RecoveryProgram::Did did = program_->run(memory, namesOf(baseline_->tracked()), files);
 
@@ -123,7 +124,7 @@ Result<void> FakeRunner::begin(unsigned worker, const Run& request) {
   for (const Query& q : did.queries) {
     recovery += fmt::format("{} {} {:x}:", static_cast<int>(q.kind), q.subject, q.mask);
     if (q.kind == QueryKind::Bytes) {
-      PmAddr line = addressOf(baseline_->tracked().line(q.subject));
+      PmAddr line = addressOf(baseline_->tracked().line(q.line()));
       for (unsigned i = 0; i < 64; ++i)
         if ((q.mask >> i & 1) != 0) recovery += static_cast<char>(memory.read(line + i));
     } else if (q.kind == QueryKind::Path) {

@@ -327,9 +327,9 @@ void exploredEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes) {
       expected.insert(wordOf(c.recovery.run(memory, kNothing, tableOf(snapshot)).outcome));
     });
     all = done && all != SIZE_MAX ? all + states : SIZE_MAX;
-    if (done && lazy.words(o) != expected) {
-      RC_LOG() << "point " << o << ": " << lazy.words(o).size() << " outcomes, brute force has " << expected.size()
-               << "\n"
+    if (done && lazy.words(SpaceNo(o)) != expected) {
+      RC_LOG() << "point " << o << ": " << lazy.words(SpaceNo(o)).size() << " outcomes, brute force has "
+               << expected.size() << "\n"
                << lazy.everything();
       RC_FAIL("outcomes differ from brute force");
     }
@@ -345,13 +345,14 @@ void exploredEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes) {
   setup.strategy = "exhaustive";
   Explored exhaustive(c.index, c.recovery, setup);
   exhaustive.run();
-  for (std::uint32_t o = 0; o < c.snapshots.size(); ++o) RC_ASSERT(exhaustive.words(o) == lazy.words(o));
+  for (std::uint32_t o = 0; o < c.snapshots.size(); ++o)
+    RC_ASSERT(exhaustive.words(SpaceNo(o)) == lazy.words(SpaceNo(o)));
   for (const char* name : {"two-plan", "all-in-place", "sample"}) {
     setup.strategy = name;
     Explored part(c.index, c.recovery, setup);
     part.run();
     for (std::uint32_t o = 0; o < c.snapshots.size(); ++o) {
-      std::set<std::string> some = part.words(o), more = lazy.words(o);
+      std::set<std::string> some = part.words(SpaceNo(o)), more = lazy.words(SpaceNo(o));
       RC_ASSERT(!some.empty() && std::includes(more.begin(), more.end(), some.begin(), some.end()));
     }
   }
@@ -372,7 +373,7 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes) 
   for (std::uint32_t o = 0; o < lazy.baseline.count(); ++o) {
     std::set<std::string> expected;
     bool done = true;
-    done = c.states(*at[lazy.baseline.point(o)], 60, [&](const BruteSnapshot& first, const auto& lines) {
+    done = c.states(*at[lazy.baseline.point(PointNo(o))], 60, [&](const BruteSnapshot& first, const auto& lines) {
       if (!done) return;
       BruteMemory memory(first, lines, kNoOperations);
       RecoveryProgram::Did did = c.recovery.run(memory, kNothing, tableOf(first));
@@ -389,8 +390,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes) 
       }
     }) && done;
     if (!done || spaces > 10000) continue;
-    std::set<std::string> found = lazy.wordsAt(o, 1);
-    found.merge(lazy.wordsAt(o, 2));
+    std::set<std::string> found = lazy.wordsAt(PointNo(o), 1);
+    found.merge(lazy.wordsAt(PointNo(o), 2));
     bool right =
         whole ? found == expected : std::includes(expected.begin(), expected.end(), found.begin(), found.end());
     if (!right) {
@@ -411,7 +412,7 @@ void crashStatesLeadToTheirRecoveries(const Genes& genes, const Genes& recoveryG
   Explored e(c.index, c.recovery, setup);
   e.run();
   std::size_t checked = 0;
-  for (SpaceNo s = 0; s < e.explorer->spaceCount() && checked < 200; ++s) {
+  for (SpaceNo s = 0; s.value() < e.explorer->spaceCount() && checked < 200; ++s) {
     const SpaceInfo& info = e.explorer->space(s);
     std::string bytes = info.level > 1 ? *e.explorer->traceOf(info.through) : std::string();
     std::optional<Trace> trace;

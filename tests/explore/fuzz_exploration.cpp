@@ -62,7 +62,7 @@ void look(std::string_view bytes) {
     // What was restored can be saved, and its traces are refused or read.
     std::uint64_t digest = 0;
     if (!encode(savedForm(exploration, 1, {&digest, 1}))) __builtin_trap();
-    for (RecoveryNo l = 0; l < exploration.recoveries.size(); ++l)
+    for (RecoveryNo l : idRange<RecoveryNo>(exploration.recoveries.size()))
       if (exploration.recoveries[l].trace != nullptr) (void)exploration.interrupted(l);
   }
 }
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   for (unsigned i = 0; i < 3; ++i) {
     SavedRun run;
     run.atRoot = i == 0;
-    run.under = i == 0 ? 0 : 1;
+    run.under = NodeNo(i == 0 ? 0 : 1);
     run.bytes[0] = std::byte(i);
     run.notes = {"a note"};
     for (std::uint32_t w = i == 0 ? 0 : 1; w < 3; ++w) {

@@ -132,9 +132,9 @@ void lazyEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes, std::u
       continue;
     }
     if (all != SIZE_MAX) all += states;
-    if (lazy.words(o) != expected) {
-      RC_LOG() << describe(c.options) << " point " << o << ": " << lazy.words(o).size() << " outcomes, brute force has "
-               << expected.size() << "\n"
+    if (lazy.words(SpaceNo(o)) != expected) {
+      RC_LOG() << describe(c.options) << " point " << o << ": " << lazy.words(SpaceNo(o)).size()
+               << " outcomes, brute force has " << expected.size() << "\n"
                << lazy.everything();
       RC_FAIL("outcomes differ from brute force");
     }
@@ -147,7 +147,8 @@ void lazyEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes, std::u
   Explored exhaustive(c.index, c.recovery, setup);
   exhaustive.run();
   RC_ASSERT(exhaustive.explorer->summary().statesTried >= lazy.explorer->summary().runs);
-  for (std::uint32_t o = 0; o < snapshots.size(); ++o) RC_ASSERT(exhaustive.words(o) == lazy.words(o));
+  for (std::uint32_t o = 0; o < snapshots.size(); ++o)
+    RC_ASSERT(exhaustive.words(SpaceNo(o)) == lazy.words(SpaceNo(o)));
 }
 
 // The points that are enough give all outcomes of all points, if nobody asks for operations.
@@ -172,7 +173,7 @@ void treeEqualsNoTree(const Genes& genes, const Genes& recoveryGenes, std::uint3
   setup.options.tree = false;
   Explored alone(c.index, c.recovery, setup);
   alone.run();
-  for (SpaceNo s = 0; s < tree.explorer->spaceCount(); ++s) {
+  for (SpaceNo s : idRange<SpaceNo>(tree.explorer->spaceCount())) {
     RC_ASSERT(tree.words(s) == alone.words(s));
     RC_ASSERT(tree.explorer->space(s).recoveries.size() == alone.explorer->space(s).recoveries.size());
   }
@@ -239,7 +240,7 @@ void resumedEqualsUninterrupted(const Genes& genes, const Genes& recoveryGenes, 
     RC_ASSERT(m.stop == Stop::MaxRuns);
     RC_ASSERT(!m.complete());
     // What is complete is what it is.
-    for (SpaceNo s = 0; s < part.explorer->spaceCount(); ++s)
+    for (SpaceNo s : idRange<SpaceNo>(part.explorer->spaceCount()))
       if (part.explorer->space(s).complete) RC_ASSERT(part.words(s) == whole.words(s));
     RC_ASSERT(part.explorer->save(file.path).has_value());
   }
@@ -261,7 +262,7 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
   std::size_t spaces = 0;
   bool compared = false;
   for (std::uint32_t o = 0; o < lazy.baseline.count(); ++o) {
-    const BruteSnapshot& first = at[lazy.baseline.point(o)];
+    const BruteSnapshot& first = at[lazy.baseline.point(PointNo(o))];
     std::vector<std::uint32_t> ops = opStates(c.trace, first.at);
     std::set<std::string> expected;
     bool done = true;
@@ -282,8 +283,8 @@ void twoFailuresEqualBruteForce(const Genes& genes, const Genes& recoveryGenes, 
              }
            });
     if (!done || spaces > 20000) continue;
-    std::set<std::string> found = lazy.wordsAt(o, 1);
-    found.merge(lazy.wordsAt(o, 2));
+    std::set<std::string> found = lazy.wordsAt(PointNo(o), 1);
+    found.merge(lazy.wordsAt(PointNo(o), 2));
     compared = true;
     bool right =
         whole ? found == expected : std::includes(expected.begin(), expected.end(), found.begin(), found.end());
@@ -308,7 +309,7 @@ void crashStatesLeadToTheirLeaves(const Genes& genes, const Genes& recoveryGenes
   e.run();
   std::uint64_t runs = e.runner.runs();
   std::size_t checked = 0;
-  for (SpaceNo s = 0; s < e.explorer->spaceCount() && checked < 300; ++s) {
+  for (SpaceNo s = 0; s.value() < e.explorer->spaceCount() && checked < 300; ++s) {
     const SpaceInfo& info = e.explorer->space(s);
     std::vector<std::uint32_t> ops = opStates(c.trace, e.baseline.point(info.pointNo));
     // The traces of the recoveries on the way, last crash first.
@@ -365,12 +366,12 @@ void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
   SpaceMemory moving(first);
   for (std::uint32_t step = 0; step < 2 * baseline.count(); ++step) {
     // In order first, then to and fro.
-    std::uint32_t o = step < baseline.count() ? step : static_cast<std::uint32_t>(mix(step) % baseline.count());
+    PointNo o(step < baseline.count() ? step : mix(step) % baseline.count());
     EventNo at = baseline.point(o);
     CrashSpace space(first, o);
     moving.enter(space);
     std::vector<TrackedNo> uncertain;
-    for (TrackedNo w = 0; w < tracked.count(); ++w) {
+    for (TrackedNo w : idRange<TrackedNo>(tracked.count())) {
       LineVersions expected = c.index.versionsOf(tracked.line(w), at);
       RC_ASSERT(baseline.least(o, w) == expected.versions.front().bytes);
       RC_ASSERT(moving.least(w) == expected.versions.front().bytes);
@@ -392,10 +393,10 @@ void baselineEqualsIndex(const Genes& genes, std::uint32_t optionGene) {
     moving.leave();
     for (std::uint32_t p = 0; p < tracked.paths().size(); ++p)
       RC_ASSERT(baseline.pathState(o, p) == pathState(space.files().versions.front().files, tracked.paths()[p]));
-    std::uint32_t other = static_cast<std::uint32_t>(mix(step, 1) % baseline.count());
+    PointNo other(mix(step, 1) % baseline.count());
     std::vector<TrackedNo> changed = baseline.changed(o, other);
     RC_ASSERT(std::is_sorted(changed.begin(), changed.end()));
-    for (TrackedNo w = 0; w < tracked.count(); ++w)
+    for (TrackedNo w : idRange<TrackedNo>(tracked.count()))
       if (baseline.least(o, w) != baseline.least(other, w))
         RC_ASSERT(std::binary_search(changed.begin(), changed.end(), w));
   }
@@ -412,7 +413,7 @@ void strategiesFindAPart(const Genes& genes, const Genes& recoveryGenes, std::ui
     setup.strategyOptions.samples = 1 + optionGene % 7;
     Explored part(c.index, c.recovery, setup);
     part.run();
-    for (SpaceNo s = 0; s < lazy.explorer->spaceCount(); ++s) {
+    for (SpaceNo s : idRange<SpaceNo>(lazy.explorer->spaceCount())) {
       std::set<std::string> some = part.words(s);
       std::set<std::string> all = lazy.words(s);
       RC_ASSERT(!some.empty());

@@ -211,7 +211,7 @@ class Machine {
     for (auto& [line, mask] : masks)
       if (auto w = tracked_.line(line)) {
         mask &= tracked_.mask(*w);
-        if (mask != 0) log({QueryKind::Bytes, *w, mask, i.site, group, 0, slots_});
+        if (mask != 0) log({QueryKind::Bytes, w->value(), mask, i.site, group, 0, slots_});
       }
     return sum;
   }
@@ -256,7 +256,7 @@ class Machine {
   std::set<std::pair<std::uint64_t, unsigned>> askedOps_;
   std::uint64_t last_ = 0;
   std::uint32_t groups_ = 0;
-  std::uint32_t slots_ = 0;
+  EventNo slots_ = 0;
   std::string output_;
   std::vector<Query> queries_;
   TraceWriter writer_;

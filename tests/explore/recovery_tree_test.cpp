@@ -18,7 +18,7 @@ LineBytes lineWith(unsigned seed) {
 Query bytesQuery(std::uint64_t mask, TrackedNo w = 0) {
   Query q;
   q.mask = mask;
-  q.subject = w;
+  q.subject = w.value();
   q.site = 7;
   return q;
 }
@@ -41,7 +41,7 @@ TEST(RecoveryTree, AQuestionTakesItsBytesAndNoOthers) {
     Query q = bytesQuery(mask);
     Reply answer{&a, 0};
     tree.insert(RecoveryTree::kRoot, {&q, 1}, {&answer, 1}, 3);
-    NodeNo n = tree.target(RecoveryTree::kRoot).number();
+    NodeNo n = tree.target(RecoveryTree::kRoot).node();
     ASSERT_EQ(tree.mask(n), mask);
     EXPECT_TRUE(tree.query(n).sameQuestion(q));
     EdgeNo e = tree.edge(n, a);
@@ -65,14 +65,14 @@ TEST(RecoveryTree, EveryAnswerHasItsEdgeHoweverManyThereAre) {
     LineBytes first = lineWith(0);
     Reply answer{&first, 0};
     tree.insert(RecoveryTree::kRoot, {&q, 1}, {&answer, 1}, 0);
-    NodeNo n = tree.target(RecoveryTree::kRoot).number();
+    NodeNo n = tree.target(RecoveryTree::kRoot).node();
     for (unsigned i = 1; i < 300; ++i) {
       LineBytes bytes = lineWith(i);
       EdgeNo e = tree.edge(n, bytes);
       ASSERT_FALSE(tree.target(e).known());
-      tree.insert(e, {}, {}, i);
+      tree.insert(e, {}, {}, RecoveryNo(i));
     }
-    for (unsigned i = 300; i-- > 0;) EXPECT_EQ(tree.target(tree.edge(n, lineWith(i))), Target::leaf(i));
+    for (unsigned i = 300; i-- > 0;) EXPECT_EQ(tree.target(tree.edge(n, lineWith(i))), Target::leaf(RecoveryNo(i)));
   }
 }
 
@@ -95,19 +95,19 @@ TEST(RecoveryTree, PathsLeadFromTheRootToALeaf) {
   tree.insert(RecoveryTree::kRoot, queries, answers, 0);
   // Another recovery, which parts from it at the fourth question.
   EdgeNo at = RecoveryTree::kRoot;
-  for (unsigned i = 0; i < 3; ++i) at = tree.edge(tree.target(at).number(), bytes);
-  EdgeNo other = tree.edge(tree.target(at).number(), lineWith(10));
+  for (unsigned i = 0; i < 3; ++i) at = tree.edge(tree.target(at).node(), bytes);
+  EdgeNo other = tree.edge(tree.target(at).node(), lineWith(10));
   tree.insert(other, std::span(queries).last(2), std::span(answers).last(2), 1);
   std::vector<EdgeNo> way = tree.path(other);
   ASSERT_EQ(way.size(), 4U);
   for (std::size_t i = 0; i < way.size(); ++i) EXPECT_TRUE(tree.query(tree.nodeOf(way[i])).sameQuestion(queries[i]));
-  NodeNo last = tree.target(other).number();
+  NodeNo last = tree.target(other).node();
   EXPECT_EQ(tree.query(last).mask, 1U);
-  Target end = tree.target(tree.edge(tree.target(tree.edge(last, std::uint64_t{1})).number(), std::uint64_t{1}));
+  Target end = tree.target(tree.edge(tree.target(tree.edge(last, std::uint64_t{1})).node(), std::uint64_t{1}));
   EXPECT_EQ(end, Target::leaf(1));
   EXPECT_FALSE(tree.target(tree.edge(last, std::uint64_t{0})).known());
   // Questions that differ in what is asked of an operation are different nodes.
-  EXPECT_FALSE(tree.sameQuestion(last, tree.target(tree.edge(last, std::uint64_t{1})).number()));
+  EXPECT_FALSE(tree.sameQuestion(last, tree.target(tree.edge(last, std::uint64_t{1})).node()));
   EXPECT_EQ(tree.path(RecoveryTree::kRoot).size(), 0U);
 }
 
@@ -126,7 +126,7 @@ TEST(RecoveryTree, FlagsStayWithTheirNodes) {
   tree.insert(RecoveryTree::kRoot, queries, answers, 0);
   EdgeNo at = RecoveryTree::kRoot;
   for (const Query& q : queries) {
-    NodeNo n = tree.target(at).number();
+    NodeNo n = tree.target(at).node();
     EXPECT_EQ(tree.query(n).flags, q.flags);
     EXPECT_EQ(tree.flags(n), q.flags);
     EXPECT_EQ(tree.site(n), q.site);

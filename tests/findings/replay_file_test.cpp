@@ -158,7 +158,7 @@ TEST(CrashTrace, KeepsOperationsMappingsAndFilesToCome) {
   ASSERT_EQ(tracked.operations(), 4U);
   Baseline baseline(*o.index, tracked, {crash->at});
   std::vector<std::uint32_t> states;
-  for (std::uint32_t i = 0; i < 4; ++i) states.push_back(baseline.opState(0, i));
+  for (OperationNo i : idRange<OperationNo>(4)) states.push_back(baseline.opState(0, i));
   EXPECT_EQ(states, (std::vector<std::uint32_t>{1, 2, 1, 0}));
   EXPECT_EQ(o.index->operations().results(1), results);
   EXPECT_FALSE(o.index->operations().results(0));

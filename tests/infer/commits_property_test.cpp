@@ -114,7 +114,7 @@ struct Run {
       }
       done.push_back({store, s.object, before});
     }
-    done.push_back({~EventNo{0}, kObjects, heap.reached(roots)});
+    done.push_back({kNever, kObjects, heap.reached(roots)});
     initialising = initialisingStores(program.trace());
   }
 };
@@ -132,7 +132,7 @@ void agreesWithTheModel() {
   std::set<unsigned> later;
   for (std::size_t i = run.done.size(); i-- > 0;) {
     const Run::Done& d = run.done[i];
-    if (d.store != ~EventNo{0} && !d.reachedBefore.contains(d.object) && later.contains(d.object))
+    if (d.store != kNever && !d.reachedBefore.contains(d.object) && later.contains(d.object))
       expected.push_back(d.store);
     later.insert(d.reachedBefore.begin(), d.reachedBefore.end());
   }

@@ -81,7 +81,7 @@ TEST(Cause, WhatItKnowsIsData) {
   ASSERT_TRUE(cause.first && cause.second && cause.flush && cause.read);
   EXPECT_EQ(cause.first->event, lost);
   EXPECT_EQ(cause.first->level, 1U);
-  EXPECT_EQ(cause.first->place, 1U);
+  EXPECT_EQ(cause.first->place.value(), 1U);
   EXPECT_EQ(cause.first->at.line, kInit);
   EXPECT_EQ(cause.first->bytes.file, "/pool");
   EXPECT_EQ(cause.first->bytes.offset, kValue);
@@ -530,10 +530,11 @@ TEST(Points, AreChosen) {
   EXPECT_EQ(count("all"), index.points(PointsMode::All).size());
   EXPECT_EQ(count("3"), 3U);
   EXPECT_EQ(count("1000000"), enough.size());
-  EXPECT_EQ(count(std::to_string(enough[2]) + "-" + std::to_string(enough[4])), 3U);
+  EXPECT_EQ(count(std::to_string(enough[2].value()) + "-" + std::to_string(enough[4].value())), 3U);
   std::vector<EventNo> all = index.points(PointsMode::All);
   std::erase_if(all, [&](EventNo n) { return std::binary_search(enough.begin(), enough.end(), n); });
-  EXPECT_EQ(count(std::to_string(all[2]) + "," + std::to_string(enough[4])), 2U) << "an event on its own is a point";
+  EXPECT_EQ(count(std::to_string(all[2].value()) + "," + std::to_string(enough[4].value())), 2U)
+      << "an event on its own is a point";
   for (const char* bad : {"", "none", "0", "5-", "-5", "9-3", "1,,2", "x-y"})
     EXPECT_FALSE(parsePointChoice(bad)) << bad;
 

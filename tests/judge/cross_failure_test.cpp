@@ -486,7 +486,7 @@ TEST(CrossFailure, RacedReadsAreThoseOfBruteForce) {
 
     std::set<std::pair<std::uint64_t, SpaceNo>> expected;
     for (std::size_t i = 0; i < reads.size(); ++i) {
-      for (std::uint32_t o = 0; o < baseline.count(); ++o) {
+      for (PointNo o : idRange<PointNo>(baseline.count())) {
         LineNo line = lineOf(p.at(reads[i]));
         std::map<std::vector<LineBytes>, std::set<std::vector<std::byte>>> byEarlier;
         bool seen = false;
@@ -502,7 +502,7 @@ TEST(CrossFailure, RacedReadsAreThoseOfBruteForce) {
         }
         bool races = std::any_of(byEarlier.begin(), byEarlier.end(), [](const auto& g) { return g.second.size() > 1; });
         if (races && !seen) {
-          expected.emplace(1000 + i, o);
+          expected.emplace(1000 + i, SpaceNo(o.value()));
           break;
         }
       }

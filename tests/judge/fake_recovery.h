@@ -39,13 +39,13 @@ class FakeMemory {
     for (auto [w, mask] : masks) {
       mask &= baseline_.tracked().mask(w) & ~seen_[w];
       seen_[w] |= mask;
-      if (mask != 0) queries.push_back({QueryKind::Bytes, w, mask, site, 0, 0, 0});
+      if (mask != 0) queries.push_back({QueryKind::Bytes, w.value(), mask, site, 0, 0, 0});
     }
     return value;
   }
   std::uint32_t opState(std::uint32_t n) {
     if (asked_.insert({n, true}).second) queries.push_back({QueryKind::Op, n, 0, 0, 0, 0, 0});
-    return baseline_.opState(request_.pointNo, n);
+    return baseline_.opState(request_.pointNo, OperationNo(n));
   }
 
   std::vector<Query> queries;

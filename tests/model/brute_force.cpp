@@ -47,11 +47,12 @@ class Machine {
       : trace_(trace), options_(options) {
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
       const Event& e = trace[n];
-      if (isStore(e) || groupOf(e) == EventGroup::Flush) lines_[e.addr / 64];
+      if (isStore(e) || groupOf(e) == EventGroup::Flush) lines_[LineNo(e.addr / 64)];
       if (initial == nullptr && kindOf(e) == EventKind::FileData) {
         std::string_view bytes = trace.payload(n);
-        for (std::size_t i = 0; i < bytes.size(); ++i) initial_[(e.addr + i) / 64].resize(64, '\0');
-        for (std::size_t i = 0; i < bytes.size(); ++i) initial_[(e.addr + i) / 64][(e.addr + i) % 64] = bytes[i];
+        for (std::size_t i = 0; i < bytes.size(); ++i) initial_[LineNo((e.addr + i) / 64)].resize(64, '\0');
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+          initial_[LineNo((e.addr + i) / 64)][(e.addr + i) % 64] = bytes[i];
       }
     }
     if (initial != nullptr) initial_ = *initial;
@@ -146,8 +147,8 @@ class Machine {
 
   void zero(FileNo f, std::uint64_t begin, std::uint64_t end) {
     for (auto& [number, line] : lines_) {
-      if (number / ((std::uint64_t{1} << 40) / 64) != f) continue;
-      std::uint64_t at = (number * 64) & ((std::uint64_t{1} << 40) - 1);
+      if (number.value() / ((std::uint64_t{1} << 40) / 64) != f.value()) continue;
+      std::uint64_t at = (number.value() * 64) & ((std::uint64_t{1} << 40) - 1);
       std::set<Memory> memories;
       for (Memory m : line.memories) {
         for (unsigned i = 0; i < 64; ++i)
@@ -182,13 +183,13 @@ class Machine {
     s.wide = wide_;
     inWide_ = more;
 
-    LineNo number = e.addr / 64;
+    LineNo number(e.addr / 64);
     Line& line = lines_[number];
     unsigned bit = 1U << line.stores.size();
     if (line.stores.size() > 30) throw std::logic_error("too many stores to a line for brute force");
     line.stores.push_back(s);
     if (s.nt) {
-      threads_[e.thread].buffered.push_back({number, bit});
+      threads_[ThreadNo(e.thread)].buffered.push_back({number, bit});
     } else if (options_.kind == ModelKind::Eadr) {
       if (partOfWide && options_.wideOrder == WideOrder::Any) {
         landing_.push_back({number, bit});
@@ -202,8 +203,8 @@ class Machine {
 
   EventNo step(EventNo n) {
     const Event& e = trace_[n];
-    Thread& t = threads_[e.thread];
-    LineNo line = e.addr / 64;
+    Thread& t = threads_[ThreadNo(e.thread)];
+    LineNo line(e.addr / 64);
     FileNo f = static_cast<FileNo>(e.addr >> 40);
     if (landed_) {
       for (const Promise& p : landing_) mustHaveArrived(p);
@@ -248,8 +249,9 @@ class Machine {
       case EventKind::Fsync: {
         std::map<LineNo, unsigned> bits = t.syncing ? t.syncable : syncableNow(t);
         for (const auto& [number, arrived] : bits) {
-          bool whole = kindOf(e) == EventKind::Fsync && number / ((std::uint64_t{1} << 40) / 64) == f;
-          bool inside = kindOf(e) == EventKind::Msync && (number + 1) * 64 > e.addr && number * 64 < e.addr + e.value;
+          bool whole = kindOf(e) == EventKind::Fsync && number.value() / ((std::uint64_t{1} << 40) / 64) == f.value();
+          bool inside = kindOf(e) == EventKind::Msync && (number.value() + 1) * 64 > e.addr &&
+                        number.value() * 64 < e.addr + e.value;
           if (whole || inside) mustHaveArrived({number, arrived});
         }
         break;

@@ -33,7 +33,7 @@ TEST(Operations, NestWithinTheirThread) {
   EXPECT_EQ(operations[0].begin, begin);
   EXPECT_EQ(operations[0].end, end);
   EXPECT_EQ(operations[1].name, "inner");
-  EXPECT_EQ(operations[1].parent, 0U);
+  EXPECT_EQ(operations[1].parent.value(), 0U);
   EXPECT_EQ(operations[1].depth, 1U);
   EXPECT_EQ(operations[1].end, innerEnd);
   EXPECT_EQ(operations[2].end, kNever);
@@ -50,7 +50,7 @@ TEST(Operations, NestWithinTheirThread) {
   EXPECT_EQ(operations.latest(1, before), nullptr);
   EXPECT_EQ(operations.latest(1, after), &operations[1]);
   EXPECT_EQ(&operations.outermost(operations[1]), &operations[0]);
-  EXPECT_EQ(operations.numberOf(operations[1]), 1U);
+  EXPECT_EQ(operations.numberOf(operations[1]).value(), 1U);
   EXPECT_EQ(p.index().operationOf(inside)->begin, begin);
   EXPECT_EQ(p.index().operationOf(other), nullptr);
 }
@@ -113,7 +113,7 @@ TEST(Operations, HaveArgumentsAndResultsOfAnyKind) {
 std::vector<EventNo> openAt(const Trace& trace, ThreadNo thread, EventNo n) {
   std::vector<EventNo> open;
   for (EventNo i = 0; i < trace.end() && i <= n; i = trace.next(i)) {
-    if (trace[i].thread != thread) continue;
+    if (threadOf(trace[i]) != thread) continue;
     if (kindOf(trace[i]) == EventKind::OpBegin) open.push_back(i);
     if (kindOf(trace[i]) == EventKind::OpEnd && !open.empty() && i != n) open.pop_back();
   }
@@ -148,8 +148,8 @@ TEST(Operations, AreWhatANaiveMatcherFinds) {
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
       if (kindOf(trace[n]) == EventKind::OpBegin) {
         const Operation& o = operations[number++];
-        std::vector<EventNo> open = openAt(trace, trace[n].thread, n);
-        RC_ASSERT(o.begin == n && o.end == endOf(trace, n) && o.thread == trace[n].thread);
+        std::vector<EventNo> open = openAt(trace, threadOf(trace[n]), n);
+        RC_ASSERT(o.begin == n && o.end == endOf(trace, n) && o.thread == threadOf(trace[n]));
         RC_ASSERT(o.depth == open.size() - 1);
         bool nested = open.size() > 1;
         RC_ASSERT((o.parent != kNoOperation) == nested);
@@ -163,7 +163,7 @@ TEST(Operations, AreWhatANaiveMatcherFinds) {
         if (!open.empty()) RC_ASSERT(inner->begin == open.back() && outer->begin == open.front());
       }
     }
-    RC_ASSERT(operations.count() == number);
+    RC_ASSERT(operations.count() == number.value());
   }));
 }
 

@@ -86,7 +86,7 @@ TEST(Points, TheStateBeforeTheProgramIsSeen) {
   TinyProgram p(4096, false);
   auto points = enough(p);
   ASSERT_EQ(points.size(), 3U);  // no file; an empty file; a file with its size
-  EXPECT_EQ(points.front(), 0U);
+  EXPECT_EQ(points.front().value(), 0U);
 }
 
 TEST(Points, AllIsEveryEventAndTheEnd) {

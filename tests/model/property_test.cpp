@@ -80,7 +80,7 @@ std::pair<CrashLevel, std::map<LineNo, LineContent>> pickLevel(const Index& inde
     // The least version is also what a line gets that is not named.
     if (pick % versions.versions.size() != 0 || pick % 2 == 1) out.first.persisted[l] = v.version;
     out.second[l] = text(v.bytes);
-    pick = pick / 3 + l;
+    pick = pick / 3 + l.value();
   }
   return out;
 }
@@ -147,7 +147,7 @@ void crashInRecovery(const Genes& genes, const Genes& recoveryGenes, std::uint32
   for (const BruteSnapshot& snapshot : bruteForce(*recovery.trace, options, &initial)) {
     CrashLevel again(snapshot.at, UnnamedLines::Least);
     std::map<LineNo, LineContent> expected;
-    std::uint64_t pick = optionGene / 11 + snapshot.at;
+    std::uint64_t pick = optionGene / 11 + snapshot.at.value();
     for (const auto& [l, possible] : snapshot.lines) {
       auto known = initial.find(l);
       LineBytes under = line(known == initial.end() ? LineContent(64, '\0') : known->second);

@@ -147,8 +147,8 @@ class Generator {
     PmAddr last = addr + len - 1;
     if (!room(addr, len) || !room(last, 1)) return;
     for (PmAddr p = addr / 8; p <= last / 8; ++p)
-      if (stores_[p / 8] + 5 > kMaxStoresPerLine) return;
-    for (PmAddr p = addr / 8; p <= last / 8; ++p) ++stores_[p / 8];
+      if (stores_[LineNo(p / 8)] + 5 > kMaxStoresPerLine) return;
+    for (PmAddr p = addr / 8; p <= last / 8; ++p) ++stores_[LineNo(p / 8)];
     std::string bytes;
     for (std::uint64_t i = 0; i < len; ++i) bytes.push_back(static_cast<char>('a' + dice.roll(2)));
     writer.store(kind, t, addr, bytes);

@@ -130,6 +130,19 @@ void stores(word *p, int *q, word v, word n) {
 // CHECK: call {{.*}}@__blackout_enter(ptr [[AT]],
 // SITES: store 8
 void second_half(word *p, word v) { __asm__ volatile("movq %1, %H0" : "=m"(*p) : "r"(v)); }
+// Stores whose place the operands don't tell are left alone: they fault and are followed. A locked one is a fence anywhere.
+// CHECK-LABEL: @elsewhere(
+// CHECK-NOT: call {{.*}}@__blackout_{{enter|store}}
+// CHECK: call {{.*}}@__blackout_rmw_fence(
+// CHECK-NOT: call {{.*}}@__blackout_
+// CHECK: ret void
+// SITES: rmw atomic
+void elsewhere(word *p, word *from, word n) {
+  __asm__ volatile("btsq %1, %0" : "+m"(*p) : "r"(n) : "cc");
+  __asm__ volatile("btrq %1, (%0)" ::"r"(p), "r"(n) : "memory", "cc");
+  __asm__ volatile("lock; btsq %1, %0" : "+m"(*p) : "r"(n) : "memory", "cc");
+  __asm__ volatile("std; rep movsq; cld" : "+D"(p), "+S"(from), "+c"(n)::"memory");
+}
 // CHECK-LABEL: @none(
 // CHECK-NOT: call {{.*}}@__blackout_{{enter|store}}
 // CHECK: ret void

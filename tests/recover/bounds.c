@@ -1,10 +1,15 @@
 // What a restart may take of the machine is bounded, and running into a bound is a failure with its place: a program that
-// does that after a crash only has lost its way. (Too many processes can't be followed: neither a finding nor clean.)
+// does that after a crash only has lost its way.
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %cc -O1 -g -pthread %s -o compiled && %plain-cc -O1 -g -pthread %s -o plain
-// RUN: for p in compiled plain; do for m in "output printed.16.MiB.in.take" "memory of.memory.in.take" "file a.file.1.GiB.larger" "threads threads.and.processes"; do \
+// RUN: for p in compiled plain; do for m in "output printed.16.MiB.in.take" "memory of.memory.in.take" "file a.file.1.GiB.larger" "names made.more.than.10000.files" "threads threads.and.processes"; do \
 // RUN:   set -- $m; %blackout check --detect=none --jobs 1 --pm pool -- ./$p pool $1 > %t.out 2>&1; code=$?; rm -f pool; \
 // RUN:   { test $code = 1 && grep -q "takes more than a restart may: it .*$2" %t.out && ! grep -q deterministic %t.out; } || { echo $p $m $code; cat %t.out; exit 1; }; done; done
-// RUN: for m in processes bomb; do %blackout check --detect=none --jobs 1 --pm pool -- ./compiled pool $m > %t.out 2>&1; test $? = 3 || { cat %t.out; exit 1; }; rm -f pool; done
+// RUN: %blackout check --detect=none --jobs 1 --run-memory 64 --pm pool -- ./compiled pool memory > %t.out 2>&1; test $? = 1 && grep -q 'it has 64 MiB of memory besides its pools in take' %t.out && rm -f pool
+// RUN: for m in processes bomb; do %blackout check --detect=none --jobs 1 --pm pool -- ./compiled pool $m > %t.out 2>&1; code=$?; rm -f pool; \
+// RUN:   { test $code = 1 && grep -q 'takes more than a restart may: it has more than 128 processes' %t.out; } || { echo $m $code; cat %t.out; exit 1; }; done
+// More than can be followed, one after the other: neither a finding nor clean.
+// RUN: %blackout check --detect=none --jobs 1 --pm pool -- ./compiled pool many > %t.out 2>&1; test $? = 3 || { cat %t.out; exit 1; }
+// RUN: grep -q 'a restart with more than 256 processes' %t.out && rm -f pool
 // What the program needs without any crash as well is no bug of crashes.
 // RUN: %blackout check --detect=none --jobs 1 --pm pool -- ./compiled pool always > %t.out 2>&1; test $? = 3 || { cat %t.out; exit 1; }
 // RUN: FileCheck %s < %t.out
@@ -17,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile uint64_t* p;
@@ -32,6 +38,12 @@ __attribute__((noinline)) static void take(const char* what) {
     for (;;) memset((char*)(block_ = malloc(sizeof block)), 1, sizeof block);
   if (!strcmp(what, "output"))
     for (uint64_t i = 0;; ++i) printf("entry %lu\n", i);
+  if (!strcmp(what, "names"))
+    for (int i = 0; i < 20000; ++i) {
+      char name[32];
+      snprintf(name, sizeof name, "name-%d", i);
+      close(open(name, O_CREAT | O_WRONLY, 0600));
+    }
   if (!strcmp(what, "file")) {
     int fd = open("endless", O_CREAT | O_WRONLY, 0600);
     for (;;)
@@ -40,6 +52,11 @@ __attribute__((noinline)) static void take(const char* what) {
   if (!strcmp(what, "processes"))
     for (;;)
       if (fork() == 0) pause();
+  if (!strcmp(what, "many"))
+    for (int i = 0; i < 400; ++i) {
+      if (fork() == 0) _exit(0);
+      wait(NULL);
+    }
   if (!strcmp(what, "bomb"))
     for (;;) fork();
   if (!strcmp(what, "threads"))

@@ -6,6 +6,13 @@
 // MUTEX: fails here: {{.*}}waiting.cpp:[[# LOCK]]:{{[0-9]+}} in lockIt
 // MUTEX-NOT: a lock in persistent memory
 // MUTEX: SUMMARY: blackout: 1 shown
+// Of several threads that wait for each other all are told.
+// RUN: not %blackout check --detect=none --format json --pm %t.img -- %t %t.img both > %t.json 2>%t.err; not %blackout check --detect=none --pm %t.img -- %t %t.img both > %t.out 2>&1
+// RUN: FileCheck %s --check-prefix=BOTH < %t.out && grep -c '"thread-waits"' %t.json | grep -qx 3
+// BOTH: hangs: nobody is left to wake any of its threads, and one waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH:]])
+// BOTH: evidence:  Thread 1 waits for a thread{{.*}} in goWrong (waiting.cpp:{{[0-9]+}}), called from main (waiting.cpp:{{[0-9]+}}).
+// BOTH: evidence:  Thread 2 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called from first (waiting.cpp:{{[0-9]+}}).
+// BOTH: evidence:  Thread 3 waits for a lock or a condition in takeBoth (waiting.cpp:[[# BOTH]]), called from second (waiting.cpp:{{[0-9]+}}).
 // RUN: for m in futex condition join signal pipe full pair child stopped poll select epoll event; do \
 // RUN:   %blackout check --detect=none --pm %t.img -- %t %t.img $m > %t.out 2>&1; code=$?; \
 // RUN:   { test $code = 1 && grep -q 'nobody is left to wake' %t.out && grep -q 'fails here: .*waiting.cpp' %t.out; } || { echo $m $code; cat %t.out; exit 1; }; done
@@ -61,6 +68,24 @@ static void* wakes(void*) {
   return nullptr;
 }
 
+static pthread_barrier_t bothHold;
+__attribute__((noinline)) static void takeBoth(pthread_mutex_t& one, pthread_mutex_t& two) {
+  pthread_mutex_lock(&one);
+  pthread_barrier_wait(&bothHold);
+  pthread_mutex_lock(&two);
+  locked = locked + 1;
+}
+static void* first(void*) {
+  takeBoth(mutex, other);
+  locked = locked + 1;
+  return nullptr;
+}
+static void* second(void*) {
+  takeBoth(other, mutex);
+  locked = locked + 1;
+  return nullptr;
+}
+
 __attribute__((noinline)) static void lockIt() {
   pthread_mutex_lock(&mutex);
   locked = locked + 1;
@@ -74,6 +99,13 @@ __attribute__((noinline)) static void goWrong(const char* mode) {
   if (is("mutex")) {
     lockIt();
     lockIt();
+  } else if (is("both")) {
+    pthread_t ones[2];
+    pthread_barrier_init(&bothHold, nullptr, 2);
+    pthread_create(&ones[0], nullptr, first, nullptr);
+    pthread_create(&ones[1], nullptr, second, nullptr);
+    for (pthread_t t : ones) pthread_join(t, nullptr);
+    locked = locked + 1;
   } else if (is("futex")) {
     static int word;
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);

@@ -41,8 +41,8 @@ TEST_F(FindingFiles, FollowTheOrderOfTheReport) {
   EXPECT_EQ(report.findings[0].replay, path("finding-1.blackout"));
   EXPECT_FALSE(report.findings[1].replay);
   EXPECT_EQ(report.findings[2].replay, path("finding-2.blackout"));
-  EXPECT_EQ(openReplay(path("finding-1.blackout"))->at, 3U);
-  EXPECT_EQ(openReplay(path("finding-2.blackout"))->at, 1U);
+  EXPECT_EQ(openReplay(path("finding-1.blackout"))->at.value(), 3U);
+  EXPECT_EQ(openReplay(path("finding-2.blackout"))->at.value(), 1U);
   EXPECT_NE(openReplay(path("finding-1.blackout"))->finding.find("\"at\": 3"), std::string::npos);
   EXPECT_FALSE(fs::exists(path("finding-3.blackout"))) << "a finding that the report does not have";
 }
@@ -65,8 +65,8 @@ TEST_F(FindingFiles, AnotherFileIsKept) {
   EXPECT_TRUE(save(first).empty()) << "the same again changes nothing";
   EXPECT_FALSE(fs::exists(path("finding-1.blackout~")));
   EXPECT_EQ(save(second).size(), 1U);
-  EXPECT_EQ(openReplay(path("finding-1.blackout"))->at, 2U);
-  EXPECT_EQ(openReplay(path("finding-1.blackout~"))->at, 1U);
+  EXPECT_EQ(openReplay(path("finding-1.blackout"))->at.value(), 2U);
+  EXPECT_EQ(openReplay(path("finding-1.blackout~"))->at.value(), 1U);
 }
 
 TEST_F(FindingFiles, OneThatCannotBeWrittenLosesNoFinding) {

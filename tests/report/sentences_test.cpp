@@ -45,6 +45,9 @@ TEST(Verdict, MissingFlush) {
   EXPECT_EQ(verdictOf(f),
             "Node.value, stored at (1), is never flushed: a crash can lose it while List.root, stored at (2), "
             "survives, and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
+  // A name stays as the program writes it.
+  cause(f).first->bytes.type = "node.value";
+  EXPECT_TRUE(verdictOf(f).starts_with("node.value, stored at (1), is never flushed"));
   cause(f).first->bytes.type.clear();
   cause(f).second.reset();
   cause(f).promised = PromisedEnd{90, 2};
@@ -126,7 +129,7 @@ TEST(Verdict, Race) {
 
 TEST(Verdict, BadReads) {
   BadReadClaim c;
-  c.allocated = 5;
+  c.allocated = EventNo(5);
   c.allocatedAt = 1;
   c.read.place = 4;
   EXPECT_EQ(
@@ -241,6 +244,16 @@ TEST(Facts, OtherSymptom) {
   EXPECT_EQ(sentenceOf(OtherSymptom{"aborts", fails().stack.front()}, f),
             "Other restarts fail by the same cause in another way: After a crash the restarted program aborts in "
             "List::pop (list.cpp:12).");
+}
+
+TEST(Facts, ThreadWaits) {
+  Finding f = shown(FindingKind::RecoveryFails);
+  Frame inner = fails().stack.front(), outer = inner;
+  outer.function = "main";
+  outer.line = 30;
+  EXPECT_EQ(sentenceOf(ThreadWaits{2, "a lock or a condition", {inner, outer}}, f),
+            "Thread 2 waits for a lock or a condition in List::pop (list.cpp:12), called from main (list.cpp:30).");
+  EXPECT_EQ(sentenceOf(ThreadWaits{1, "a thread", {}}, f), "Thread 1 waits for a thread.");
 }
 
 Said said(std::string output, int exitCode = 0) { return {std::move(output), false, exitCode, {}}; }

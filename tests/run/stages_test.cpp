@@ -50,14 +50,14 @@ Restarts restartsOf(const std::string& mode, unsigned workers) {
   out.regions = explorer.postRegions();
   out.notes = explorer.summary().notes;
   out.runs = explorer.summary().runs;
-  for (SpaceNo s = 0; s < explorer.spaceCount(); ++s)
+  for (SpaceNo s : idRange<SpaceNo>(explorer.spaceCount()))
     for (RecoveryNo l : explorer.space(s).recoveries) {
       const Outcome& o = explorer.outcome(explorer.outcomeNo(l));
       out.outcomes.insert(std::to_string(static_cast<int>(o.ending)) + ":" + std::to_string(o.code) + ":" + o.output +
                           o.text);
       for (const Observation& seen : explorer.detail(s, l).observations)
         if (seen.query.kind == QueryKind::Bytes)
-          out.flags[offsetOf(addressOf(tracked.line(seen.query.subject))) / BLACKOUT_LINE].insert(seen.query.flags);
+          out.flags[offsetOf(addressOf(tracked.line(seen.query.line()))) / BLACKOUT_LINE].insert(seen.query.flags);
     }
   return out;
 }

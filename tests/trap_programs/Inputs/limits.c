@@ -1,13 +1,18 @@
 // Programs that use what traps use: protection of their own, seccomp, io_uring.
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "Inputs/pool.h"
 
@@ -69,6 +74,30 @@ int main(int argc, char** argv) {
   if (strcmp(argv[2], "sandboxed") == 0) return sandboxed(p);
   p[0] = 1;
   flush(p);
+  if (strcmp(argv[2], "asynchronous") == 0) {
+    struct aiocb asked = {.aio_fildes = open(argv[1], O_RDWR), .aio_buf = "text", .aio_nbytes = 4, .aio_offset = 4096};
+    const struct aiocb* list[] = {&asked};
+    if (aio_write(&asked) != 0 || aio_suspend(list, 1, NULL) != 0 || aio_return(&asked) != 4) return 3;
+    return 0;
+  }
+  if (strcmp(argv[2], "spawned") == 0) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, argv[1], O_RDWR, 0);
+    char* arguments[] = {"true", NULL};
+    pid_t child;
+    int status;
+    if (posix_spawnp(&child, "true", &actions, NULL, arguments, environ) != 0) return 3;
+    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 4;
+  }
+  if (strcmp(argv[2], "generated") == 0) {
+    // mov $SYS_getuid, %eax; syscall; ret
+    unsigned char code[] = {0xb8, SYS_getuid, 0, 0, 0, 0x0f, 0x05, 0xc3};
+    char* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, code, sizeof code);
+    if (mprotect(page, 4096, PROT_READ | PROT_EXEC) != 0) return 3;
+    return ((uid_t(*)(void))page)() == getuid() ? 0 : 4;
+  }
   // Whether the kernel has it or not.
   char parameters[256] = {0};
   long ring = syscall(SYS_io_uring_setup, 4, parameters);
