@@ -2,10 +2,10 @@
 // modules take them.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
+#include "cli/cli11.h"
 #include "judge/crash_check.h"
 #include "run/recording.h"
 

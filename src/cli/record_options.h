@@ -1,8 +1,7 @@
 // The options of everything that runs a program: `blackout record` and `blackout check`.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "cli/cli11.h"
 #include "cli/subcommand.h"
 #include "run/recording.h"
 

@@ -2,11 +2,11 @@
 // the help, the man pages and the completions all come from this one table.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/cli11.h"
 #include "events/error.h"
 
 namespace blackout::cli {

@@ -50,13 +50,12 @@ class Instrumenter {
         calls_(hooks_, sites_, options_) {}
 
   void run() {
-    // An ifunc's resolver runs while the program file is being relocated: its hooks are not bound yet.
-    SmallPtrSet<const Function*, 4> resolvers;
-    for (const GlobalIFunc& ifunc : m_.ifuncs()) resolvers.insert(ifunc.getResolverFunction());
     std::vector<Function*> functions;
     for (Function& f : m_) {
+      // The last is also clang's word for an ifunc's resolver, which runs while the program file is being relocated:
+      // its hooks would not be bound yet.
       if (f.isDeclaration() || f.hasAvailableExternallyLinkage() || f.hasFnAttribute(Attribute::Naked) ||
-          f.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) || resolvers.contains(&f))
+          f.hasFnAttribute(Attribute::DisableSanitizerInstrumentation))
         continue;
       functions.push_back(&f);
     }

@@ -4,7 +4,8 @@
 // RUN: %plain-cxx -O2 -mclwb -DPERSIST -c %s -o %t.plain.o
 // RUN: for f in "-O2" "-O0" "-O2 -fno-pie -no-pie"; do %cxx $f -I%S/../record %s %t.plain.o -o %t || exit 1; \
 // RUN:   %blackout check --pm %t.img -- %t %t.img || exit 1; \
-// RUN:   %blackout check --trap never --pm %t.img -- %t %t.img > %t.out 2>&1; test $? -eq 3 || exit 1; FileCheck %s < %t.out || exit 1; done
+// RUN:   %blackout check --trap never --pm %t.img -- %t %t.img > %t.out 2>&1; test $? -eq 3 || exit 1; FileCheck %s < %t.out || exit 1; \
+// RUN:   %blackout record --trap never --pm %t.img -o %t.trace -- %t %t.img; %blackout check --from-trace %t.trace > %t.out 2>&1; test $? -eq 3 || exit 1; FileCheck %s < %t.out || exit 1; done
 // RUN: for f in "-O2" "-O0" "-O2 -fno-pie -no-pie"; do %cxx $f -mclwb -DPERSIST -c %s -o %t.seen.o && %cxx $f -I%S/../record %s %t.seen.o -o %t || exit 1; \
 // RUN:   %blackout check --pm %t.img -- %t %t.img || exit 1; done
 // CHECK-NOT: [never-persisted]

@@ -843,6 +843,23 @@ TEST(SeveralFailures, FilesThatNoRunCanBeGivenAreCountedAsNotExplored) {
   EXPECT_FALSE(e.summary().complete());
 }
 
+// Of a run that did something else than the one before it there is no way that led there.
+TEST(SeveralFailures, ARunThatDivergedIsNotCrashed) {
+  Record p(3);
+  std::vector<Instruction> recovery = readingAll(3);
+  recovery.push_back(store(8, 1, 1));
+  Wanted setup;
+  setup.options.crashesInARow = 2;
+  Counted e(p, recovery, setup);
+  e.runner.disturb = [](std::uint64_t run, RunEnd& r) {
+    if (run == 5) r.queries.resize(1);
+  };
+  e.run();
+  EXPECT_EQ(e.summary().diverged, 1U);
+  EXPECT_EQ(e.summary().levels, 2U);
+  EXPECT_EQ(e.summary().spaces, 1U + 7U);  // a crash in each of the others
+}
+
 // A read behind a region that only those recoveries have which see a 1 first.
 TEST(Explorer, RegionsOfRestartsAreToldWhateverTheOrderOfRuns) {
   TinyProgram p;

@@ -288,6 +288,33 @@ TEST(Cause, AStoreThatChangesNothingIsNotTheLostOne) {
   EXPECT_EQ(causeSites(only(check(p, follow))).front(), kInit);
 }
 
+// A restart that follows a pointer which the run before had stored, and faults there.
+TEST(Cause, APointerIsStaleIfItLeadsIntoNoPool) {
+  constexpr std::uint64_t kPool = 0x700000000000, kOpen = kValue;
+  auto kindFor = [&](std::uint64_t pointer) {
+    Node p;
+    p.map(0, 4096, kPool);
+    p.storeAt(p.init, kRoot, pointer);
+    p.flush(kRoot), p.fence();
+    for (std::uint64_t open : {1, 0}) {
+      p.storeAt(p.publish, kOpen, open);
+      p.flush(kOpen), p.fence();
+    }
+    CrashCheck c = check(p, [](FakeMemory& m) {
+      if (m.load(kOpen) == 0) return exited();
+      Outcome outcome = crashed();
+      outcome.faultAddress = m.load(kRoot) + 24;
+      return outcome;
+    });
+    return std::string(nameOf(only(c).kind));
+  };
+  EXPECT_EQ(kindFor(kPool - 4096), "stale-pointer");
+  EXPECT_EQ(kindFor(kPool + 4096), "stale-pointer");
+  EXPECT_NE(kindFor(kPool), "stale-pointer");
+  EXPECT_NE(kindFor(kPool + 4095), "stale-pointer");
+  EXPECT_NE(kindFor(4096), "stale-pointer") << "a number";
+}
+
 TEST(CrashCheck, AProgramBugComesFirstAndIsNoCrashBug) {
   Node p;
   p.storeAt(p.init, kValue, 6);  // wrong by itself

@@ -313,6 +313,18 @@ TEST(Figure11, BackupIsUncommittedAtTheFirstFailure) {
   EXPECT_TRUE(says(f, "at 2 points")) << evidenceOf(f).front();
 }
 
+// The backup that is at fault in a failure is not told again where it is there and still uncommitted.
+TEST(Figure11, WhatWasShownIsNotABadReadToo) {
+  Backup p;
+  CrashCheck c = check(p, [](FakeMemory& m) {
+    if (m.load(Backup::kValid, 8, 6) == 0) return exited();
+    return m.load(Backup::kBackup, 8, 7) == 7 ? exited() : crashed();
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(f.severity, Severity::Shown);
+  EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1, 2}));
+}
+
 TEST(Figure11, OneLineKeepsTheirOrder) { EXPECT_TRUE(Backup(8).at11().findings.empty()); }
 
 TEST(CommitVariables, OverlapsAndStrangersAreErrors) {

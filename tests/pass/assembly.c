@@ -124,6 +124,12 @@ void stores(word *p, int *q, word v, word n) {
   __asm__ volatile("movl $1, %0\n\t.byte 0x66; xsaveopt %0\n\tsfence" : "+m"(*q));
   __asm__ volatile("rep stosq" : "+D"(p), "+c"(n) : "a"(v) : "memory");
 }
+// The modifier H: eight bytes further.
+// CHECK-LABEL: @second_half(
+// CHECK: [[AT:%.*]] = getelementptr i8, ptr {{.*}}, i64 8
+// CHECK: call {{.*}}@__blackout_enter(ptr [[AT]],
+// SITES: store 8
+void second_half(word *p, word v) { __asm__ volatile("movq %1, %H0" : "=m"(*p) : "r"(v)); }
 // Stores whose place the operands don't tell are left alone: they fault and are followed. A locked one is a fence anywhere.
 // CHECK-LABEL: @elsewhere(
 // CHECK-NOT: call {{.*}}@__blackout_{{enter|store}}

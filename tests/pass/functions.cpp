@@ -12,10 +12,10 @@ extern "C" __attribute__((naked)) void bare() { asm volatile("sfence\n\tret"); }
 // CHECK: define {{.*}}@resolve(
 // CHECK-NOT: __blackout_
 // CHECK: ret ptr
-int chosen;
+int *chosen;
 static void implementation(int) {}
 extern "C" void (*resolve())(int) {
-  chosen = 1;
+  *chosen = 1;
   return implementation;
 }
 void selected(int) __attribute__((ifunc("resolve")));

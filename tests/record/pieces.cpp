@@ -33,6 +33,16 @@ int main(int, char** argv) {
   if (__atomic_compare_exchange_n(reinterpret_cast<long*>(pool + 64), &expected, 6, false, __ATOMIC_SEQ_CST,
                                   __ATOMIC_SEQ_CST))
     return 2;
+  // A flush that nothing was stored before is ordered too.
+  // CHECK-NEXT: clwb 1:0x8
+  // CHECK-NEXT: rmw-fence
+  _mm_clwb(pool + 8);
+  static long counter;
+  __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+  // One byte of a text, and its end.
+  // CHECK-NEXT: store 1:0xa 1 byte = 0x63
+  // CHECK-NEXT: store 1:0xb 1 byte = 0x0
+  strncat(pool + 8, "cd", 1);
   // The second half is outside: nothing goes on.
   // CHECK-NEXT: store 1:0xff8 8 bytes = 0xffffffffffffffff {{[^(]*$}}
   _mm_storeu_si128(reinterpret_cast<__m128i*>(pool + kPage - 8), _mm_set1_epi8(-1));

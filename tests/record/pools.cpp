@@ -1,7 +1,7 @@
 // Everything that can happen to a pool file and its mappings; the recording explains all of it.
 //
 // RUN: %cxx -O2 %s -o %t
-// RUN: rm -rf %t.dir && mkdir -p %t.dir/sub && head -c 5000 /dev/urandom > %t.dir/old && cp -r %t.dir %t.before
+// RUN: rm -rf %t.dir %t.before && mkdir -p %t.dir/sub && head -c 5000 /dev/urandom > %t.dir/old && cp -r %t.dir %t.before
 // RUN: %blackout record --pm %t.dir -o %t.trace -- %t %t.dir
 // RUN: diff -r %t.dir %t.before && rm -rf %t.before
 // RUN: %blackout trace %t.trace | FileCheck %s
@@ -57,6 +57,9 @@ int main(int, char** argv) {
   p[8193] = '!';
   must(ftruncate(fd, 9000) == 0 && ftruncate(fd, 16384) == 0 && p[8193] == '!' && p[9001] == 0, "shrink");
   must(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096) == 0 && p[0] == 0, "punch");
+  // Not every file system can.
+  p[1] = 'z';
+  must(fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, 4096) == 0 ? p[1] == 0 : errno == EOPNOTSUPP, "zero");
   struct stat st;
   must(stat(path.c_str(), &st) == 0 && st.st_size == 16384, "stat");
   close(fd);

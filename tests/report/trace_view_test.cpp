@@ -154,6 +154,8 @@ TEST_F(Files, ExcerptMarksTheColumn) {
   EXPECT_TRUE(files.excerpt(in("a.c"), 7, 1, 2).empty());
   EXPECT_TRUE(files.excerpt(in("a.c"), 0, 1, 2).empty());
   EXPECT_FALSE(files.excerpt(in("a.c"), UINT32_MAX - 1, 1, 5).size());
+  std::ofstream(in("b.c")) << "ab\tx = 1;\n";
+  EXPECT_EQ(files.excerpt(in("b.c"), 1, 4, 0)[0], (ExcerptLine{1, "ab      x = 1;", "        ^"}));
 }
 
 TEST_F(Files, ExcerptOfWhatCantBeRead) {

@@ -240,6 +240,8 @@ TEST(EhFrame, RulesThatNoCompilerHereWrites) {
   // val_expression rip: adds 100 until it is 1000, by lit0, plus_uconst, dup, const2u, lt, bra, swap, drop.
   std::string loop("\x16\x10\x0d\x30\x23\x64\x12\x0a\xe8\x03\x2d\x28\xf6\xff\x16\x13", 16);
   EXPECT_EQ(walk(frameTableBytes({loop}), 0, {111, 222}), Addresses{1000});
+  // val_expression rip: (31 - 20) * 3, by lit31, lit20, lit3, rot, minus, mul.
+  EXPECT_EQ(walk(frameTableBytes({"\x16\x10\x06\x4f\x44\x33\x17\x1c\x1e"}), 0, {111, 222}), Addresses{33});
   // CFA = rbp + 16, and the caller's caller is found with the saved rbp.
   EXPECT_EQ(walk(frameTableBytes({"\x0c\x06\x10\x86\x02"}), 0, {8, 0, 111, 222}, frameOf(0, 0, 8)), Addresses{111});
   // remember, change, restore: the second row's rules at 20, the first's at 40.
@@ -291,6 +293,26 @@ TEST(EhFrame, ReturnAddressBehindTheFunction) {
   ASSERT_EQ(unwind(frameOf(second, low), low, low + sizeof stack, found, 8), 2);
   EXPECT_EQ(found[0], second);
   EXPECT_EQ(found[1], 22222u);
+  forgetFrameTables(mapped.table.begin, mapped.table.end);
+}
+
+// r10 has the way back to the CFA where a function aligns its stack. What a callee has in it is not its caller's.
+TEST(EhFrame, R10IsOfTheInnermostFrameOnly) {
+  FrameTableBytes made = frameTableBytes({"", "\x0c\x0a\x08"});  // the second one: CFA = r10 + 8
+  MappedTable mapped(made.bytes);
+  addFrameTable(mapped.table);
+  std::uintptr_t first = mapped.table.begin + made.functions;
+  std::uintptr_t second = first + kFunctionSize;
+  std::uintptr_t stack[] = {second + 5, 11111, 22222};
+  auto low = reinterpret_cast<std::uintptr_t>(stack);
+  std::uint64_t found[8];
+  Frame frame = frameOf(second, low);
+  frame.r10 = low + 8;
+  ASSERT_EQ(unwind(frame, low, low + sizeof stack, found, 8), 1);
+  EXPECT_EQ(found[0], 11111u);
+  frame.pc = first;
+  EXPECT_EQ(unwind(frame, low, low + sizeof stack, found, 8), 1);
+  EXPECT_EQ(found[0], second + 5);
   forgetFrameTables(mapped.table.begin, mapped.table.end);
 }
 

@@ -30,4 +30,9 @@ void ledgerEach(Ledger* ledger, void (*visit)(uint64_t* total)) {
 
 void ledgerSet(uint64_t* flag) { step(flag, 1); }
 
+void ledgerClear(uint64_t* p) {
+  ledgerNote(p, 0);
+  persist(p);
+}
+
 bool ledgerIsWhole(const Ledger* ledger) { return ledger->begun == ledger->done; }

@@ -13,3 +13,7 @@ void ledgerAdd(Ledger* ledger, uint64_t amount);
 void ledgerEach(Ledger* ledger, void (*visit)(uint64_t* total));
 void ledgerSet(uint64_t* flag);  // of the caller's, durably
 bool ledgerIsWhole(const Ledger* ledger);
+void ledgerClear(uint64_t* p);  // durably
+
+// Compiled into the library and into whoever uses it.
+inline void ledgerNote(uint64_t* p, uint64_t value) { *p = value; }

@@ -1,5 +1,6 @@
 // Uses the library. With BUG a mistake of its own: the record is not flushed before it is declared valid; with COMMIT
-// too, and it is the library that writes so, in the last call. With OPERATIONS the calls in the loop are marked as such.
+// too, and it is the library that writes so, in the last call; with SHARED it is made by a function of the library's
+// header. With OPERATIONS the calls in the loop are marked as such.
 #include <blackout/blackout.h>
 #include <immintrin.h>
 
@@ -28,8 +29,12 @@ int main(int, char** argv) {
   if (pool->valid != 0) return pool->record == 42 ? 0 : 3;
   ledgerAdd(&pool->ledger, 1);
   ledgerAdd(&pool->ledger, 2);
+#ifdef SHARED
+  ledgerNote(&pool->record, 42);
+#else
   pool->record = 42;
-#if !defined(BUG) && !defined(COMMIT)
+#endif
+#if !defined(BUG) && !defined(COMMIT) && !defined(SHARED)
   persist(&pool->record);
 #endif
   ledgerEach(&pool->ledger, twice);
