@@ -225,7 +225,7 @@ class Check {
     if (expected.oneAnswer()) return;
     std::uint64_t threads = 0;
     bool judged = false, further = false;
-    for (SpaceNo space = 0; space < explorer_->spaceCount() && !further; ++space) {
+    for (SpaceNo space = 0; space.value() < explorer_->spaceCount() && !further; ++space) {
       auto unknown = expected.unjudged(space);
       if (!unknown) return;
       if (explorer_->space(space).level > 1)

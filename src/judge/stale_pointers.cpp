@@ -68,7 +68,7 @@ class Experiments {
     findWords();
     if (words_.empty()) return std::move(causes_);
     std::set<RecoveryNo> known;
-    for (SpaceNo s = 0; s < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
+    for (SpaceNo s = 0; s.value() < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s)
       for (RecoveryNo recovery : explorer_.space(s).recoveries) {
         if (patience_.over()) return std::move(causes_);
         ++leading_[recovery];
@@ -103,7 +103,7 @@ class Experiments {
   }
 
   void findWords() {
-    for (StoreNo s = 0; s < index_.stores().size(); ++s)
+    for (StoreNo s = 0; s < index_.stores().endId(); ++s)
       wordsOf(s, [&](PmAddr at, std::uint64_t value) {
         if (addresses_.moved(value)) words_.insert(at);
       });
@@ -142,7 +142,7 @@ class Experiments {
     for (std::size_t i = 0; i < detail.observations.size(); ++i) {
       const Query& q = detail.observations[i].query;
       if (q.kind != QueryKind::Bytes) continue;
-      PmAddr line = addressOf(probe_.tracked().line(q.subject));
+      PmAddr line = addressOf(probe_.tracked().line(q.line()));
       for (auto at = words_.lower_bound(line); at != words_.end() && *at < line + BLACKOUT_LINE; ++at)
         if (std::uint64_t bytes = q.mask >> (*at - line) & 0xff; bytes != 0)
           read.try_emplace(*at, Read{i, 0}).first->second.bytes |= bytes;
