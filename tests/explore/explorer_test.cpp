@@ -609,8 +609,8 @@ TEST(Bounds, EveryPointHasItsCheapStatesBeforeOneHasAllOfItsStates) {
     e.run();
     EXPECT_EQ(e.summary().stop, Stop::MaxRuns);
     ASSERT_EQ(e.summary().points, 4U);
-    for (SpaceNo s = 0; s < 4; ++s) {
-      Words words = e.words(s);
+    for (unsigned s = 0; s < 4; ++s) {
+      Words words = e.words(SpaceNo(s));
       std::string before(12 * s, 'b'), after(12 * (3 - s), 'a');
       auto has = [&](const std::string& phase) { return words.contains("0:0:" + before + phase + after); };
       EXPECT_TRUE(has(std::string(12, 'a')) && has(std::string(12, 'b'))) << s;

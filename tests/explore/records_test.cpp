@@ -77,7 +77,7 @@ void recordsAreExploredOrSaid(const Genes& genes, std::uint32_t gene) {
     BruteMemory memory(last, left, {});
     expected.insert(wordOf(recovery.run(memory, kNothing, tableOf(last)).outcome));
   }));
-  std::set<std::string> found = one.words(one.baseline.count() - 1);
+  std::set<std::string> found = one.words(SpaceNo(one.baseline.count() - 1));
   const ExplorationSummary& m = one.explorer->summary();
   RC_ASSERT(std::includes(expected.begin(), expected.end(), found.begin(), found.end()));
   if (m.complete() && m.assumptions.empty()) RC_ASSERT(found == expected);
