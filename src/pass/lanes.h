@@ -1,5 +1,5 @@
-// The insertion for vector accesses under a mask (lane_access.h), if they may be PM: loads are made lane by lane, because
-// a lane that is off touches nothing, stores by a hook that gets all lanes.
+// The insertion for vector accesses under a mask (lane_access.h), if they may be PM: loads are made lane by lane,
+// because a lane that is off touches nothing, stores by a hook that gets all lanes.
 #pragma once
 
 #include "events/contract.h"

@@ -87,7 +87,7 @@ TEST(ReportSum, WhatWasNotSeenOfOneWasNotSeenOfTheSum) {
   Report sum = whole;
   sum += part;
   EXPECT_FALSE(sum.complete());
-  EXPECT_EQ(exitCodeOf(sum, Severity::Shown), ExitCode::Inconclusive);
+  EXPECT_EQ(exitCodeOf(sum, FailOn::Shown), ExitCode::Inconclusive);
   part = reportOf({});
   part.exploration.reset();
   sum = whole;

@@ -218,11 +218,11 @@ TEST(Suppressions, WhatTheyHideIsCountedForTheFirstThatMatches) {
                                       {"known.txt", 4, "idle-fence:drain", 0}};
   EXPECT_EQ(r.suppressions, uses);
   EXPECT_EQ(r.suppressed(), 2U);
-  EXPECT_EQ(exitCodeOf(r, Severity::Performance), ExitCode::Findings);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Performance), ExitCode::Findings);
   ASSERT_TRUE(s.parse("never-persisted:*", "known.txt"));
   r.suppressions.clear();
   applySuppressions(r, s);
-  EXPECT_EQ(exitCodeOf(r, Severity::Performance), ExitCode::Clean);
+  EXPECT_EQ(exitCodeOf(r, FailOn::Performance), ExitCode::Clean);
 }
 
 TEST(Suppressions, NoneHideNothing) {

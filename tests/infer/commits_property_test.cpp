@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <array>
+#include <optional>
 #include <set>
 
 #include "commits_program.h"
@@ -78,7 +79,7 @@ struct Heap {
 struct Run {
   CommitsProgram program;
   struct Done {
-    EventNo store;
+    std::optional<EventNo> store;  // none: the end
     unsigned object;
     std::set<unsigned> reachedBefore;
   };
@@ -114,7 +115,7 @@ struct Run {
       }
       done.push_back({store, s.object, before});
     }
-    done.push_back({kNever, kObjects, heap.reached(roots)});
+    done.push_back({std::nullopt, kObjects, heap.reached(roots)});
     initialising = initialisingStores(program.trace());
   }
 };
@@ -132,8 +133,7 @@ void agreesWithTheModel() {
   std::set<unsigned> later;
   for (std::size_t i = run.done.size(); i-- > 0;) {
     const Run::Done& d = run.done[i];
-    if (d.store != kNever && !d.reachedBefore.contains(d.object) && later.contains(d.object))
-      expected.push_back(d.store);
+    if (d.store && !d.reachedBefore.contains(d.object) && later.contains(d.object)) expected.push_back(*d.store);
     later.insert(d.reachedBefore.begin(), d.reachedBefore.end());
   }
   std::reverse(expected.begin(), expected.end());
@@ -147,7 +147,7 @@ void leavesOutNothingReachable() {
   const Run run(*programs(), stride, false, false);
   std::set<EventNo> reachable;
   for (const Run::Done& d : run.done)
-    if (d.reachedBefore.contains(d.object)) reachable.insert(d.store);
+    if (d.store && d.reachedBefore.contains(d.object)) reachable.insert(*d.store);
   for (EventNo n : run.initialising) RC_ASSERT(!reachable.contains(n));
   RC_CLASSIFY(!run.initialising.empty());
 }
@@ -164,7 +164,7 @@ void countsFit() {
   std::vector<LikelyCommit> expected;
   std::uint64_t to = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const EventNo store = run.done[i].store;
+    const EventNo store = run.done[i].store.value();
     const bool hits = all[i].object != kObjects && all[i].word == guardian;
     to += hits || all[i].locked;
     if ((hits || all[i].locked) && !std::binary_search(run.initialising.begin(), run.initialising.end(), store))
