@@ -478,7 +478,7 @@ class Check {
                                      counted(s.overBudget, "point"));
       if (const auto& most = s.explosion) {
         std::string place = most->site == 0 ? std::string() : placeAt(most->site);
-        text += fmt::format(": at event {} {} that may be lost {} read{}, and {} were tried",
+        text += fmt::format(": at event {}, {} that may be lost {} read{}, and {} were tried",
                             explorer_->space(most->space).at.value(), counted(most->lines, "line"),
                             most->lines == 1 ? "is" : "are", place.empty() ? std::string() : " at " + place,
                             counted(most->tried, "state"));

@@ -37,7 +37,11 @@ namespace {
 pthread_key_t endKey;
 pthread_once_t endOnce = PTHREAD_ONCE_INIT;
 
+// That this process made and that have not ended.
+uint32_t madeThreads;
+
 void threadEnds(void*) {
+  __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
   if (!inRun() || self.number == 0) return;
   Scope scope;
   if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
@@ -80,6 +84,9 @@ void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 void sharing() {
   if (!inRun()) return;
   if (isRestart()) {
+    // Another process has ended it, and its worker is about to end the others: what they make until then would only
+    // fill the machine.
+    if (__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE) == BLACKOUT_ENDED_BOUND) syscall(SYS_exit_group, 0);
     // Private mappings would part; files of the run's own are shared.
     makePrivatePools();
     used(BLACKOUT_USED_PROCESSES);
@@ -92,6 +99,7 @@ void sharing() {
 // However libc forks (fork, forkpty, daemon), it runs these.
 void beforeFork() { sharing(); }
 void inChild() {
+  madeThreads = 0;
   if (inRun()) attachChild();
   forgetLocks();
   if (isRestart()) {
@@ -189,6 +197,8 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   pthread_once(&endOnce, makeEndKey);
   auto* start = static_cast<Start*>(malloc(sizeof(Start)));
   if (start == nullptr) return EAGAIN;
+  if (__atomic_add_fetch(&madeThreads, 1, __ATOMIC_RELAXED) > BLACKOUT_MAX_TASKS && isRestart())
+    endRun(BLACKOUT_ENDED_BOUND, "it has 1024 threads and processes", BLACKOUT_FRAME());
   *start = {routine, argument, size_t{8} << 20};
   if (attributes != nullptr) pthread_attr_getstacksize(attributes, &start->stackSize);
   used(BLACKOUT_USED_THREADS);
@@ -198,7 +208,9 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
     if (!scope.nested) append(BLACKOUT_EV_ThreadCreate, 0, 0, 0, 0);
   }
   int r = real(thread, attributes, startThread, start);
-  if (r != 0) free(start);
+  if (r == 0) return 0;
+  free(start);
+  __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
   return r;
 }
 

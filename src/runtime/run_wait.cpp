@@ -262,7 +262,7 @@ class Watch {
     if (look.memory > most / 4) pauseMs_ = kFirstMs;
     if (look.memory > most)
       snprintf(worker->text, sizeof worker->text, "it has %llu MiB of memory besides its pools",
-               worker->memory_limit >> 20);
+               static_cast<unsigned long long>(worker->memory_limit >> 20));
     else if (look.threads > BLACKOUT_MAX_TASKS)
       snprintf(worker->text, sizeof worker->text, "it has %u threads and processes", BLACKOUT_MAX_TASKS);
     else
@@ -316,16 +316,15 @@ class Watch {
     }
     return show(held, most);
   }
-  // It sleeps until it is told to go on.
+  // It sleeps until it is told to go on, and is held before it is told: past its limit it makes no step that is not
+  // looked at, so it can't end before the answer is there.
   static bool showOver(const ThreadId& thread) {
-    constexpr int kTries = 1000;
-    __atomic_store_n(&worker->asks, BLACKOUT_ASKS_TRIED, __ATOMIC_RELEASE);
-    for (int i = 0; i < kTries && stateOf(thread.process, thread.thread) == 'S'; ++i) {
-      struct timespec moment{0, 1000000};
-      syscall(SYS_nanosleep, &moment, nullptr);
-    }
     HeldThread held(thread);
-    return held.held() && show(held, kOverInstructions);
+    if (!held.held()) return false;
+    __atomic_store_n(&worker->asks, BLACKOUT_ASKS_TRIED, __ATOMIC_RELEASE);
+    if (show(held, kOverInstructions)) return true;
+    __atomic_store_n(&worker->asks, BLACKOUT_ASKS_DENIED, __ATOMIC_RELEASE);
+    return false;
   }
   static bool show(HeldThread& held, unsigned instructions) {
     if (!rt::loopsForEver(held, instructions)) return false;
