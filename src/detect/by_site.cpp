@@ -45,7 +45,7 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
   return first;
 }
 
-Executions::Executions(const Trace& trace, const Regions& regions, AccessClass wanted) {
+Executions::Executions(const Trace& trace, const Interest& interest, AccessClass wanted) {
   // By place first: a lookup of the site per event would cost more than the rest.
   IdVector<StackId, std::uint64_t> byWhere(trace.stackEnd());
   bool follows = false;  // the next event goes on with this one's store
@@ -57,7 +57,7 @@ Executions::Executions(const Trace& trace, const Regions& regions, AccessClass w
     }
     bool first = !follows;
     follows = isStore(e) && (e.len & (BLACKOUT_WIDE | BLACKOUT_JOINED)) != 0;
-    if (!first || !regions.contains(n)) continue;
+    if (!first || !interest.contains(n)) continue;
     if (e.where != 0)
       ++byWhere[stackOf(e)];
     else

@@ -31,7 +31,7 @@ enum class AccessClass { Store, Flush, Fence };
 // How often each site was executed inside the regions, by events of one class.
 class Executions {
  public:
-  Executions(const Trace& trace, const Regions& regions, AccessClass wanted);
+  Executions(const Trace& trace, const Interest& interest, AccessClass wanted);
   std::uint64_t of(SiteKey key) const;
 
  private:

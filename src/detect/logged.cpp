@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kLoggedByte = "logged byte";
 
-// How often each site added a range inside the regions.
-std::map<SiteKey, std::uint64_t> addsBySite(const Trace& trace, const Regions& regions, const LoggedRanges& logged) {
+// How often each site added a range that is of interest.
+std::map<SiteKey, std::uint64_t> addsBySite(const Trace& trace, const Interest& interest, const LoggedRanges& logged) {
   std::map<SiteKey, std::uint64_t> counts;
   for (const LoggedRange& r : logged.ranges)
-    if (regions.contains(r.at)) ++counts[siteKey(trace, trace[r.at])];
+    if (interest.contains(r.at)) ++counts[siteKey(trace, trace[r.at])];
   return counts;
 }
 
@@ -38,8 +38,8 @@ std::vector<Finding> valuesOf(std::map<SiteKey, Finding> found) {
 // other adds of the transaction must have been written, which says that it had not been rolled back before its work.
 class UnusedAdds {
  public:
-  UnusedAdds(const Trace& trace, const Regions& regions, const LoggedRanges& logged)
-      : trace_(trace), regions_(regions), logged_(logged) {}
+  UnusedAdds(const Trace& trace, const Interest& interest, const LoggedRanges& logged)
+      : trace_(trace), interest_(interest), logged_(logged) {}
 
   using Adds = std::vector<const LoggedRange*>;
   // Of the adds of one site: the unused ones, a list for each place.
@@ -57,7 +57,7 @@ class UnusedAdds {
       Adds unused;
       std::copy_if(adds.begin(), adds.end(), std::back_inserter(unused), [&](const LoggedRange* r) {
         // Bytes that were logged before are another finding; those of a transaction without an end may yet be written.
-        return r->fresh != 0 && r->endedAt != 0 && regions_.contains(r->at) &&
+        return r->fresh != 0 && r->endedAt != 0 && interest_.contains(r->at) &&
                (calls == 0 || logged_.effective[r->transaction]);
       });
       if (!unused.empty()) places_.push_back(std::move(unused));
@@ -79,14 +79,14 @@ class UnusedAdds {
   void mixed(const Adds& adds) {
     Adds unused;
     std::copy_if(adds.begin(), adds.end(), std::back_inserter(unused), [&](const LoggedRange* r) {
-      return !r->written && r->fresh != 0 && r->endedAt != 0 && regions_.contains(r->at) &&
+      return !r->written && r->fresh != 0 && r->endedAt != 0 && interest_.contains(r->at) &&
              logged_.effective[r->transaction];
     });
     if (!unused.empty() && 2 * unused.size() > adds.size()) places_.push_back(std::move(unused));
   }
 
   const Trace& trace_;
-  const Regions& regions_;
+  const Interest& interest_;
   const LoggedRanges& logged_;
   std::vector<Adds> places_;
 };
@@ -97,12 +97,12 @@ std::vector<Finding> detectLoggedTwice(const DetectInput& input) {
   const Trace& trace = input.trace;
   LoggedRanges logged = loggedRanges(trace);
   if (logged.again.empty()) return {};
-  Regions regions(trace);
-  auto adds = addsBySite(trace, regions, logged);
+  Interest interest(trace);
+  auto adds = addsBySite(trace, interest, logged);
   std::map<SiteKey, Finding> found;
   EventNo last = 0;  // one add may meet several earlier ones
   for (const LoggedAgain& again : logged.again) {
-    if (!regions.contains(again.at)) continue;
+    if (!interest.contains(again.at)) continue;
     const Event& e = trace[again.at];
     SiteKey key = siteKey(trace, e);
     auto [it, isNew] = found.try_emplace(key);
@@ -125,12 +125,12 @@ std::vector<Finding> detectLoggedTwice(const DetectInput& input) {
 std::vector<Finding> detectLoggedUnused(const DetectInput& input) {
   const Trace& trace = input.trace;
   LoggedRanges logged = loggedRanges(trace);
-  Regions regions(trace);
-  auto counts = addsBySite(trace, regions, logged);
+  Interest interest(trace);
+  auto counts = addsBySite(trace, interest, logged);
   std::map<SiteKey, UnusedAdds::Adds> sites;
   for (const LoggedRange& r : logged.ranges) sites[siteKey(trace, trace[r.at])].push_back(&r);
 
-  UnusedAdds unused(trace, regions, logged);
+  UnusedAdds unused(trace, interest, logged);
   std::map<SiteKey, Finding> found;
   for (const auto& [key, adds] : sites) {
     std::vector<UnusedAdds::Adds> places = unused.of(adds);

@@ -61,7 +61,7 @@ class Search {
       : trace_(input.trace),
         index_(input.index),
         stores_(input.index.stores()),
-        regions_(input.trace),
+        interest_(input.trace),
         relevance_(input.index),
         judged_(stores_.size()),
         changed_(changes(input.index)) {
@@ -154,7 +154,7 @@ class Search {
 
   void judge(const Suspect& suspect) {
     StoreNo s = suspect.store;
-    if (judged_[s] || stores_[s].guaranteedAt < suspect.at || !regions_.contains(stores_[s].event)) return;
+    if (judged_[s] || stores_[s].guaranteedAt < suspect.at || !interest_.contains(stores_[s].event)) return;
     if (!visible(s, suspect.at)) return;
     judged_[s] = true;
     suspects_.push_back(suspect);
@@ -205,7 +205,7 @@ class Search {
   const Trace& trace_;
   const Index& index_;
   IdSpan<StoreNo, const StoreRow> stores_;
-  Regions regions_;
+  Interest interest_;
   Relevance relevance_;
   IdVector<StoreNo, bool> judged_;
   IdVector<StoreNo, std::uint64_t> changed_;
@@ -249,7 +249,7 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
   std::set<LineNo> lines;
   for (const Suspect& s : suspects) lines.insert(index.lineNo(stores[s.store].line));
   auto flushes = flushesOf(trace, lines);
-  Executions executions(trace, Regions(trace), AccessClass::Store);
+  Executions executions(trace, Interest(trace), AccessClass::Store);
 
   // A finding that exists only because locked instructions are taken for no fences says so.
   std::optional<Index> withFences;

@@ -12,12 +12,12 @@ namespace {
 template <class Make>
 std::vector<Finding> perSite(const DetectInput& input, EventKind kind, AccessClass wanted, Make make) {
   const Trace& trace = input.trace;
-  Regions regions(trace);
-  Executions executions(trace, regions, wanted);
+  Interest interest(trace);
+  Executions executions(trace, interest, wanted);
   std::map<SiteKey, Finding> found;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (kindOf(e) != kind || !regions.contains(n)) continue;
+    if (kindOf(e) != kind || !interest.contains(n)) continue;
     SiteKey key = siteKey(trace, e);
     auto [it, isNew] = found.try_emplace(key);
     Finding& f = it->second;

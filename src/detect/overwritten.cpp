@@ -13,9 +13,9 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
   const Trace& trace = input.trace;
   const Index& index = input.index;
   auto stores = index.stores();
-  Regions regions(trace);
+  Interest interest(trace);
   Relevance relevance(index);
-  Executions executions(trace, regions, AccessClass::Store);
+  Executions executions(trace, interest, AccessClass::Store);
 
   std::map<StoreNo, StoreNo> overwritten;  // each with the store that replaced it first
   IdVector<StoreNo, StoreNo> first = executionsOf(index);
@@ -31,7 +31,7 @@ std::vector<Finding> detectOverwrittenUnpersisted(const DetectInput& input) {
         StoreNo old = std::exchange(last[b], s.store);
         if (old == kNoStore || old == judged) continue;
         // A locked instruction's own fence comes before its store: guaranteed by it is in time.
-        if (stores[old].guaranteedAt <= at || !regions.contains(stores[old].event)) continue;
+        if (stores[old].guaranteedAt <= at || !interest.contains(stores[old].event)) continue;
         if ((relevance.irrelevant(index.lineNo(id), stores[old].event, at) >> b) & 1) continue;
         judged = old;
         if (first[old] != first[s.store]) overwritten.try_emplace(old, s.store);

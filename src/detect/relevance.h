@@ -11,9 +11,6 @@
 
 namespace blackout {
 
-// Of which events a detector may speak.
-using Regions = Interest;
-
 class Relevance {
  public:
   explicit Relevance(const Index& index);

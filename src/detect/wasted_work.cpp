@@ -14,13 +14,13 @@ namespace {
 std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKind kind, AccessClass wanted,
                             const std::string& label) {
   const Trace& trace = input.trace;
-  Regions regions(trace);
+  Interest interest(trace);
   Relevance relevance(input.index);
-  Executions executions(trace, regions, wanted);
+  Executions executions(trace, interest, wanted);
   std::map<SiteKey, Finding> found;
   for (const Waste& w : input.index.wastes()) {
     const Event& e = trace[w.at];
-    if (w.kind != waste || !regions.contains(w.at)) continue;
+    if (w.kind != waste || !interest.contains(w.at)) continue;
     bool flush = waste != WasteKind::IdleFence;
     // Whoever said that the memory doesn't matter is not told how to flush it.
     if (flush && relevance.irrelevant(lineOf(e.addr), w.at, w.at) == ~std::uint64_t{0}) continue;

@@ -103,7 +103,6 @@ struct ExplorationSummary {
       0;                       // crashes in a recovery that had made files which can't be given to a run: not explored
   std::uint64_t diverged = 0;  // runs that did not follow what earlier runs had shown
   std::optional<Divergence> divergence;  // the first of them
-  std::uint32_t used = 0;                // kUsed* bits of all runs
   std::vector<std::string> notes;        // of all runs, each once, ascending
   std::vector<std::string> unseen;       // the same: what could not be observed
   double seconds = 0;

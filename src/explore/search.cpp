@@ -232,7 +232,6 @@ void Search::count(OpenSpace& s) {
     ++summary_->runs;
     summary_->queries += l.nodes;
     summary_->diverged += l.diverged ? 1 : 0;
-    summary_->used |= l.used;
     notes_.insert(l.notes.begin(), l.notes.end());
     unseen_.insert(l.unseen.begin(), l.unseen.end());
   }

@@ -9,7 +9,7 @@ namespace blackout {
 
 bool RacingReads::judged(StoreNo store) const {
   EventNo at = baseline_.index().stores()[store].event;
-  return regions_.contains(at) && (trusted_ == nullptr || !trusted_->inside(at));
+  return interest_.contains(at) && (trusted_ == nullptr || !trusted_->inside(at));
 }
 
 bool RacingReads::races(SpaceNo space, const Observation& o) const {

@@ -29,7 +29,7 @@ class RacingReads {
         variables_(variables),
         trusted_(trusted),
         relevance_(baseline.index()),
-        regions_(baseline.index().trace()),
+        interest_(baseline.index().trace()),
         anyRegion_(explorer.postRegions()) {}
 
   // Whether the program or its user wants a word about such a read, and about what a store wrote.
@@ -50,7 +50,7 @@ class RacingReads {
   const std::vector<CommitVariable>& variables_;
   const Trusted* trusted_;
   Relevance relevance_;
-  Regions regions_;
+  Interest interest_;
   bool anyRegion_;
 };
 
