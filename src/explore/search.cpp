@@ -529,16 +529,26 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
     std::optional<Divergence> divergence;
     auto recovery = exploration_->add(s, state.at, request, std::move(*ended), divergence);
     if (!recovery) return recovery;
-    ++summary_->runs;
-    ++summary_->newRuns;
     if (divergence) {
       ++summary_->diverged;
       if (!summary_->divergence) summary_->divergence = divergence;
     }
+    countOne(*recovery);
     return recovery;
   }
   memory_.leave();
+  countOne(end.leaf());
   return end.leaf();
+}
+
+// A run that was begun for a space past a bound counts when it is asked for, as one that is made then: figures don't
+// depend on how many workers there were.
+void Search::countOne(RecoveryNo recovery) {
+  countedRecoveries_.resize(exploration_->recoveries.size());
+  if (countedRecoveries_[recovery]) return;
+  countedRecoveries_[recovery] = true;
+  ++summary_->runs;
+  summary_->newRuns += exploration_->recoveries[recovery].loaded ? 0 : 1;
 }
 
 }  // namespace blackout

@@ -116,6 +116,7 @@ class Search {
   void claim(const Waiter& waiter, EdgeKey edge);
   void collect(OpenSpace& s);
   void count(OpenSpace& s);
+  void countOne(RecoveryNo recovery);
   bool settle();
   void record(OpenSpace& s);
   void recordAssumptions(const OpenSpace& s);

@@ -83,7 +83,7 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
     Touched& line = touch(c.line, *state.restriction);
     if (i < pieces) {
       if (c.startsPieces) record_.begin(c.node, tree.query(c.node), spaceSeed_);
-      record_.join(c.line, *c.of, line.left);
+      record_.join(c.line, *c.of, line.left, tree.mask(c.node));
       record_.choose(c.line, c.left);
     }
     line.left = c.left;
@@ -149,7 +149,7 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkSt
   if (starts) record_.begin(n, q, spaceSeed_);
   if ((record_.byOneInstruction() && known.decisions.contains({w, q.mask})) || known.noRecords.contains(record_.key()))
     record_.end();
-  record_.join(w, *line.of, line.left);
+  record_.join(w, *line.of, line.left, q.mask);
   std::uint32_t favoured = record_.favoured(w, *line.of, line.left);
   std::size_t taken = 0;
   while (!hasVersion(classes_[taken], favoured)) ++taken;

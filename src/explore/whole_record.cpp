@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "explore/seeded.h"
 
@@ -36,17 +37,53 @@ std::size_t WholeRecord::find(TrackedNo w) const {
   return it == places_.end() ? lines_.size() : it->second;
 }
 
-std::uint32_t WholeRecord::pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left) const {
-  return left[mix(seed_, sample, w.value()) % left.size()];
+// Every other sample loses or keeps whole lines, as programs store them; the rest takes any version.
+std::uint32_t WholeRecord::pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left,
+                                std::uint32_t newest) const {
+  std::uint64_t dice = mix(seed_, sample, w.value());
+  if (sample % 2 == 0) return dice % 2 == 0 ? left.front() : newest;
+  return left[dice % left.size()];
 }
 
-void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) {
-  if (!active_ || find(w) != lines_.size()) return;
+namespace {
+
+std::uint32_t newestOf(const UncertainLine& of, const std::vector<std::uint32_t>& left) {
+  return hasVersion(left, of.newest) ? of.newest : left.back();
+}
+
+// How many different contents these versions have in the bytes of the mask.
+std::size_t valuesOf(const UncertainLine& of, const std::vector<std::uint32_t>& versions, std::uint64_t mask) {
+  std::set<LineBytes> values;
+  for (std::uint32_t v : versions) {
+    LineBytes bytes = of.versions[v].bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      if ((mask >> i & 1) == 0) bytes[i] = {};
+    values.insert(bytes);
+  }
+  return values.size();
+}
+
+}  // namespace
+
+void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left,
+                       std::uint64_t mask) {
+  if (!active_) return;
+  if (std::size_t at = find(w); at != lines_.size()) {
+    Line& line = lines_[at];
+    if ((mask & ~line.mask) == 0 || line.first.size() == line.values) return;
+    line.mask |= mask;
+    std::size_t values = valuesOf(of, line.first, line.mask);
+    states_ *= static_cast<double>(values) / static_cast<double>(line.values);
+    line.values = values;
+    return;
+  }
   Line line;
   line.oldest = left.front();
-  line.newest = hasVersion(left, of.newest) ? of.newest : left.back();
+  line.newest = newestOf(of, left);
   line.first = left;
-  states_ *= static_cast<double>(left.size());
+  line.mask = mask;
+  line.values = left.size() == 2 ? 2 : valuesOf(of, left, mask);  // it joins because they differ
+  states_ *= static_cast<double>(line.values);
   places_.emplace(w, lines_.size());
   lines_.push_back(std::move(line));
 }
@@ -58,7 +95,7 @@ bool WholeRecord::allows(TrackedNo w, const std::vector<std::uint32_t>& versions
   if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;
   if (notOldest_ + leaves(line.atOldest, hasVersion(versions, line.oldest)) <= 1) return true;
   for (std::size_t i = 0; i < kSamples; ++i)
-    if ((alive_ >> i & 1) != 0 && hasVersion(versions, pick(i, w, line.first))) return true;
+    if ((alive_ >> i & 1) != 0 && hasVersion(versions, pick(i, w, line.first, line.newest))) return true;
   return false;
 }
 
@@ -75,7 +112,8 @@ void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions
     ++notOldest_;
   }
   for (std::size_t i = 0; i < kSamples; ++i)
-    if ((alive_ >> i & 1) != 0 && !hasVersion(versions, pick(i, w, line.first))) alive_ &= ~(std::uint64_t{1} << i);
+    if ((alive_ >> i & 1) != 0 && !hasVersion(versions, pick(i, w, line.first, line.newest)))
+      alive_ &= ~(std::uint64_t{1} << i);
 }
 
 std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
@@ -88,7 +126,8 @@ std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
   }
   if (alive_ == 0) return left.front();
   auto sample = static_cast<std::size_t>(std::countr_zero(alive_));
-  std::uint32_t picked = pick(sample, w, line != nullptr ? line->first : left);
+  std::uint32_t picked =
+      line != nullptr ? pick(sample, w, line->first, line->newest) : pick(sample, w, left, newestOf(of, left));
   return hasVersion(left, picked) ? picked : left.front();
 }
 

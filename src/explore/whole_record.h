@@ -44,8 +44,8 @@ class WholeRecord {
   bool byOneInstruction() const { return group_ == 0; }
   std::uint32_t lines() const { return static_cast<std::uint32_t>(lines_.size()); }
 
-  // The line is about to be observed with these versions left.
-  void join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left);
+  // These bytes of the line are about to be observed with these versions left.
+  void join(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left, std::uint64_t mask);
   // Whether a class of versions of a joined line is worth a branch.
   bool allows(TrackedNo w, const std::vector<std::uint32_t>& versions) const;
   void choose(TrackedNo w, const std::vector<std::uint32_t>& versions);
@@ -53,7 +53,7 @@ class WholeRecord {
   std::uint32_t favoured(TrackedNo w, const UncertainLine& of, const std::vector<std::uint32_t>& left) const;
   // Whether there are more combinations than are tried one by one.
   bool sampled() const { return active_ && (declared() ? lines_.size() > kExactLines : states_ > kExact); }
-  // How many there are, of the versions that its lines had when they were first read.
+  // How many there are, by what the bytes that it reads may hold: versions that differ elsewhere are the same to it.
   double states() const { return states_; }
   // The one that was chosen, as a number; and whether it is all of the record, or nothing of it.
   std::uint64_t combination() const { return combination_; }
@@ -69,10 +69,13 @@ class WholeRecord {
     bool atOldest = true;
     bool atNewest = true;
     std::vector<std::uint32_t> first;  // versions that were left when it joined
+    std::uint64_t mask = 0;            // bytes that were observed since
+    std::size_t values = 1;            // how many different ones these may have
   };
   bool declared() const { return (group_ & BLACKOUT_GROUP_CHECKSUM) != 0; }
   std::size_t find(TrackedNo w) const;  // lines_.size(): it has not joined
-  std::uint32_t pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left) const;
+  std::uint32_t pick(std::size_t sample, TrackedNo w, const std::vector<std::uint32_t>& left,
+                     std::uint32_t newest) const;
 
   bool active_ = false;
   NodeNo begins_ = 0;
