@@ -31,13 +31,19 @@ std::optional<FailOn> failOnNamed(std::string_view name) {
   return std::nullopt;
 }
 
+// Run once more, its restart did not do it again.
+static bool unrepeated(const Finding& f) {
+  return std::any_of(f.evidence.begin(), f.evidence.end(),
+                     [](const Fact& fact) { return std::holds_alternative<NotRepeated>(fact); });
+}
+
 ExitCode exitCodeOf(const Report& report, FailOn failOn) {
   auto counts = [&](const Finding& f) {
     switch (failOn) {
       case FailOn::Shown:
         return f.severity == Severity::Shown;
       case FailOn::Proved:
-        return f.severity == Severity::Shown || f.shownBy.has_value();
+        return f.severity == Severity::Shown || (f.shownBy && !unrepeated(f));
       case FailOn::Suspected:
         return f.severity <= Severity::Suspected;
       case FailOn::Performance:

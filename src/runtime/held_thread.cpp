@@ -65,6 +65,10 @@ HeldThread::HeldThread(ThreadId id) : id_(id) {
   if (id.thread == 0 || trace(PTRACE_SEIZE, id.thread, nullptr, nullptr) != 0) return;
   int status;
   held_ = trace(PTRACE_INTERRUPT, id.thread, nullptr, nullptr) == 0 && waitForStop(status, false);
+  // It may have stopped because a signal is about to be delivered, and would lose that by a step: a breakpoint or a
+  // system call that the runtime handles. What faulted faults again.
+  bool event = held_ && status >> 16 != 0;
+  if (held_ && !event && WSTOPSIG(status) != SIGSEGV) signal_ = WSTOPSIG(status);
 }
 
 HeldThread::~HeldThread() {
@@ -87,6 +91,7 @@ bool VectorRegisters::operator==(const VectorRegisters& other) const {
 
 bool HeldThread::step() {
   int status;
+  if (signal_ != 0) return false;
   if (trace(PTRACE_SINGLESTEP, id_.thread, nullptr, nullptr) != 0 || !waitForStop(status, true)) return false;
   bool event = status >> 16 != 0;
   if (WSTOPSIG(status) == SIGTRAP && !event) return true;

@@ -39,7 +39,7 @@ class HeldThread {
 
   ThreadId id_;
   bool held_ = false;
-  int signal_ = 0;  // that came instead of a step
+  int signal_ = 0;  // that came instead of a step, or before the first
 };
 
 // Kills the processes of threads that were asked for their places.

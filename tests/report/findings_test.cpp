@@ -99,6 +99,9 @@ TEST(ExitCodes, FollowFailOn) {
   r.findings.back().shownBy.emplace();
   EXPECT_EQ(exitCodeOf(r, FailOn::Shown), ExitCode::Inconclusive);
   EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Findings);
+  // Unless it did not say it again.
+  r.findings.back().evidence.emplace_back(NotRepeated{});
+  EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Inconclusive);
 }
 
 TEST(Ending, IsToldApart) {
