@@ -145,8 +145,8 @@ void storesOfFill(uintptr_t to, size_t n, Store record) {
   up(n - kBlock, 4);
 }
 
-// strcpy, stpcpy and strcat of n bytes with the zero; strncpy pads as a fill does, nearly. n is not 0. (Where the text
-// begins in the last 63 bytes of a page, libc stores the second half of 33 to 64 bytes at once.)
+// strcpy, stpcpy and strcat of n bytes with the zero; strncpy pads as a fill does, nearly. n is not 0. Where libc's own
+// stores are not followed; it has other ways for some places of the text.
 template <class Store>
 void storesOfText(uintptr_t from, size_t n, Store record) {
   using shape::kVector;

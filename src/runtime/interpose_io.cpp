@@ -95,9 +95,19 @@ void wroteFile(int fd, uint64_t offset, const void* bytes, size_t size, uint32_t
   recordFileStore(file, offset, bytes, size, where);
 }
 
-bool appends(int fd) {
+bool hasFlag(int fd, int flag) {
   long flags = syscall(SYS_fcntl, fd, F_GETFL);
-  return flags >= 0 && (flags & O_APPEND) != 0;
+  return flags >= 0 && (flags & flag) == flag;
+}
+bool appends(int fd) { return hasFlag(fd, O_APPEND); }
+
+// What was written through a descriptor that was opened with O_DSYNC, or O_SYNC, which has its bit, is durable when the
+// call returns.
+void syncedByWrite(int fd, uint64_t offset, ssize_t size) {
+  uint32_t file = size > 0 && hasFlag(fd, O_DSYNC) ? fileOfDescriptor(fd) : 0;
+  if (file == 0) return;
+  append(BLACKOUT_EV_SyncStart, 0, 0, 0, 0);
+  append(BLACKOUT_EV_Msync, 0, 0, (uint64_t{file} << 40) | offset, uint64_t(size));
 }
 
 // Where the next write() of the descriptor goes.
@@ -128,10 +138,10 @@ ssize_t writeVector(int fd, const iovec* parts, int count, const off_t* at, cons
   ssize_t left = n;
   for (int i = 0; i < count && left > 0; ++i) {
     size_t size = parts[i].iov_len < size_t(left) ? parts[i].iov_len : size_t(left);
-    wroteFile(fd, offset, parts[i].iov_base, size, where);
-    offset += size;
+    wroteFile(fd, offset + uint64_t(n - left), parts[i].iov_base, size, where);
     left -= ssize_t(size);
   }
+  syncedByWrite(fd, offset, n);
   return n;
 }
 

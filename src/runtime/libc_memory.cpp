@@ -213,7 +213,12 @@ HOOK wchar_t* __blackout_wmemmove(blackout_site* s, wchar_t* d, const wchar_t* f
   copy(s, d, from, n * sizeof(wchar_t), FRAME);
   return d;
 }
+// How libc stores a text depends on where it lies and on what is behind it. Where libc's own stores to PM are followed,
+// it makes them.
+static bool libcStores(const void* d) { return trapping && mayBePm(d, 1); }
+
 HOOK wchar_t* __blackout_wmemset(blackout_site* s, wchar_t* d, wchar_t c, size_t n) {
+  if (libcStores(d)) return wmemset(d, c, n);
   for (size_t i = 0; i < n; ++i) copy(s, d + i, &c, sizeof c, FRAME);
   return d;
 }
@@ -240,35 +245,42 @@ HOOK void* __blackout_memset_chk(blackout_site* s, void* d, int c, size_t n, siz
 }
 
 HOOK char* __blackout_strcpy(blackout_site* s, char* d, const char* from) {
+  if (libcStores(d)) return strcpy(d, from);
   copiedText(s, from, length(from) + 1, FRAME);
   copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strcpy_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(from) + 1, room);
+  if (libcStores(d)) return strcpy(d, from);
   copiedText(s, from, length(from) + 1, FRAME);
   copy(s, d, from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_stpcpy(blackout_site* s, char* d, const char* from) {
+  if (libcStores(d)) return stpcpy(d, from);
   size_t n = length(from);
   copiedText(s, from, n + 1, FRAME);
   copy(s, d, from, n + 1, FRAME, Copied::Text);
   return d + n;
 }
 HOOK char* __blackout_strncpy(blackout_site* s, char* d, const char* from, size_t n) {
+  if (libcStores(d)) return strncpy(d, from, n);
   copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_strncpy_chk(blackout_site* s, char* d, const char* from, size_t n, size_t room) {
   check(n, room);
+  if (libcStores(d)) return strncpy(d, from, n);
   copyBounded(s, d, from, n, FRAME);
   return d;
 }
 HOOK char* __blackout_stpncpy(blackout_site* s, char* d, const char* from, size_t n) {
+  if (libcStores(d)) return stpncpy(d, from, n);
   return d + copyBounded(s, d, from, n, FRAME);
 }
 HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
+  if (libcStores(d)) return strcat(d, from);
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
   copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
@@ -276,12 +288,14 @@ HOOK char* __blackout_strcat(blackout_site* s, char* d, const char* from) {
 }
 HOOK char* __blackout_strcat_chk(blackout_site* s, char* d, const char* from, size_t room) {
   check(length(d) + length(from) + 1, room);
+  if (libcStores(d)) return strcat(d, from);
   copiedText(s, d, length(d) + 1, FRAME);
   copiedText(s, from, length(from) + 1, FRAME);
   copy(s, d + length(d), from, length(from) + 1, FRAME, Copied::Text);
   return d;
 }
 HOOK char* __blackout_strncat(blackout_site* s, char* d, const char* from, size_t n) {
+  if (libcStores(d)) return strncat(d, from, n);
   char* end = d + length(d);
   copiedText(s, d, length(d) + 1, FRAME);
   size_t size = bounded(from, n);

@@ -21,10 +21,10 @@ int main(int, char** argv) {
   // CHECK-NEXT: store 1:0x10 8 bytes = 0xffffffffffffffff {{[^(]*$}}
   _mm_storeu_si128(reinterpret_cast<__m128i*>(pool + 8), _mm_set1_epi8(-1));
   // Two bytes of a text and its zero, and five zeros, as libc makes them.
-  // CHECK: store 1:0x8 2 bytes = 0x6261 (and on)
+  // CHECK: store 1:0x8 2 bytes = 0x6261
   // CHECK-NEXT: store 1:0xa 1 byte = 0x0
-  // CHECK-NEXT: store 1:0xb 4 bytes = 0x0 (and on)
-  // CHECK-NEXT: store 1:0xf 1 byte = 0x0
+  // CHECK-NEXT: store 1:0xb 4 bytes = 0x0
+  // CHECK-NEXT: store 1:0xc 4 bytes = 0x0
   strncpy(pool + 8, "ab", 8);
   // CHECK-NEXT: clwb 1:0x8
   _mm_clwb(pool + 8);
