@@ -8,10 +8,8 @@
 static const char* from;
 static char* to;
 
-#define EACH16(M, n)                                                                                              \
-  M(n + 1)                                                                                                        \
-  M(n + 2) M(n + 3) M(n + 4) M(n + 5) M(n + 6) M(n + 7) M(n + 8) M(n + 9) M(n + 10) M(n + 11) M(n + 12) M(n + 13) \
-      M(n + 14) M(n + 15) M(n + 16)
+#define EACH4(M, n) M(n) M(n + 1) M(n + 2) M(n + 3)
+#define EACH16(M, n) EACH4(M, n + 1) EACH4(M, n + 5) EACH4(M, n + 9) EACH4(M, n + 13)
 #define EACH128(M) \
   EACH16(M, 0) EACH16(M, 16) EACH16(M, 32) EACH16(M, 48) EACH16(M, 64) EACH16(M, 80) EACH16(M, 96) EACH16(M, 112)
 #define COPY(n) memcpy(to, from, n), _mm_sfence();
