@@ -11,8 +11,9 @@ BUSY = 4
 def told(output):
     """What a report says about findings and the result: not the replay files' names, which depend on what was there."""
     lines = re.findall(r"^(?:shown|suspected|inconclusive|clean|SUMMARY)\b.*|^  \(\d+\) .*|^  evidence: .*|^.*hangs: .*", output, re.M)
-    # How many restarts were made is the search's affair.
-    return [re.sub(r"\d+ restarts", "restarts", line) for line in lines]
+    # How many restarts were made is the search's affair, and which line of an endless loop is named depends on where it was stopped.
+    lines = [re.sub(r"\d+ restarts", "restarts", line) for line in lines]
+    return [re.sub(r"(\.c(?:pp)?):\d+(?::\d+)?", r"\1", line) if re.search("hangs|fails here", line) else line for line in lines]
 
 
 def check(blackout, program, mode):
