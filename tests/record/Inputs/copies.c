@@ -35,12 +35,13 @@ int main(int argc, char** argv) {
     }
   }
   for (size_t n = 0; n < 200; ++n)
-    for (size_t offset = 0; offset < 64; offset += 21) {
+    for (size_t offset = 0; offset < 128; offset += 19) {
       volatile size_t size = n;
       text[offset + size] = 0;
       strcpy(pool + offset % 8, text + offset), _mm_sfence();
       *(volatile short*)pool = 0x79, _mm_sfence();
       strcat(pool, text + offset), _mm_sfence();
+      strncpy(pool + offset % 8, text + offset, size), _mm_sfence();
       text[offset + size] = 'x';
     }
   // Those of the compiler: in any order.
