@@ -1,6 +1,7 @@
 // A configuration, in C++. Its limit is changed in place by one store of 8 bytes; everything else by a new
 // configuration, which is durable before the root leads to it. The root's magic is stored when the first one is
-// complete. A restart exits with 3 to 6 if it finds something wrong.
+// complete: a pool without it was left unfinished, and is made anew. A restart exits with 3 to 6 if it finds something
+// wrong.
 #include "pm.h"
 
 static constexpr uint64_t kMagic = 0x666e6f63;
@@ -36,9 +37,9 @@ static Config* newConfig() {
 }
 
 static void fill(Config* config, char letter, uint64_t owner) {
-  *reinterpret_cast<volatile char*>(config->wire.name) = letter;  // (lost 2, 3)
-  config->wire.limit = limit_of(owner);                           // (lost 2, 3)
-  config->owner = owner;                                          // (lost 2, 3)
+  *reinterpret_cast<volatile char*>(config->wire.name) = letter;  // (lost 2) (update 3)
+  config->wire.limit = limit_of(owner);                           // (lost 2) (update 3)
+  config->owner = owner;                                          // (lost 2) (update 3)
 }
 
 static void changeLimit(uint64_t number) {
@@ -49,25 +50,21 @@ static void changeLimit(uint64_t number) {
 static void replace(char letter, uint64_t owner) {
   Config* fresh = newConfig();
   fill(fresh, letter, owner);
-#if BUG == 3
-  pm_flush(fresh, sizeof *fresh);
-#else
   pm_persist(fresh, sizeof *fresh);
-#endif
-  root->current = fresh;  // (relies 3)
+  root->current = fresh;
   pm_persist((void*)&root->current, sizeof root->current);
 }
 
 static void setMagic() {
-  root->magic = kMagic;  // (relies 2)
+  root->magic = kMagic;  // (relies 2) (update 3)
   pm_persist((void*)&root->magic, sizeof root->magic);
 }
 
 static void create() {
-  root->top = reinterpret_cast<char*>(root + 1);
+  root->top = reinterpret_cast<char*>(root + 1);  // (update 3)
   pm_persist(&root->top, sizeof root->top);
   Config* first = newConfig();
-  root->current = first;
+  root->current = first;  // (update 3)
   pm_persist((void*)&root->current, sizeof root->current);
 #if BUG == 2
   setMagic();
@@ -90,8 +87,14 @@ static int check() {
 
 int main(int argc, char** argv) {
   if (argc < 2) pm_die("usage: config POOL");
+#if BUG == 3
+  const bool complete = access(argv[1], F_OK) == 0;
+  root = static_cast<Root*>(pm_map(argv[1], kPoolSize));  // (update 3)
+#else
   root = static_cast<Root*>(pm_map(argv[1], kPoolSize));
-  if (root->magic == kMagic) return check();
+  const bool complete = root->magic == kMagic;
+#endif
+  if (complete) return check();
   create();
   changeLimit(77);
   replace('b', 2);

@@ -31,20 +31,22 @@ static Node* new_node(uint64_t value) {
   return node;
 }
 
-static int lock(void) {
-  if (queue->locked) return 0;
-  queue->locked = 1; /* (update 1) */
-  PERSIST(queue->locked);
-  return 1;
-}
+/* Exits with `otherwise` if the lock is taken: nobody else is there who could release it. */
+#define LOCK(otherwise)                 \
+  do {                                  \
+    if (queue->locked) exit(otherwise); \
+    queue->locked = 1;                  \
+    PERSIST(queue->locked);             \
+  } while (0)
 
-static void unlock(void) {
-  queue->locked = 0; /* (update 1) */
-  PERSIST(queue->locked);
-}
+#define UNLOCK()            \
+  do {                      \
+    queue->locked = 0;      \
+    PERSIST(queue->locked); \
+  } while (0)
 
 static void enqueue(uint64_t value) {
-  if (!lock()) exit(3);
+  LOCK(3); /* (update 1) */
   Node* node = new_node(value);
   Node* last = queue->tail;
   last->next = node; /* (lost 2) */
@@ -55,11 +57,11 @@ static void enqueue(uint64_t value) {
 #endif
   queue->tail = node; /* (relies 2) */
   PERSIST(queue->tail);
-  unlock();
+  UNLOCK(); /* (update 1) */
 }
 
 static uint64_t dequeue(void) {
-  if (!lock()) exit(4);
+  LOCK(4); /* (update 1) */
   Node* node = queue->head->next;
   const uint64_t value = node->value;
   if (value == WIPED) exit(5);
@@ -74,13 +76,13 @@ static uint64_t dequeue(void) {
   node->value = WIPED;
   PERSIST(*node);
 #endif
-  unlock();
+  UNLOCK(); /* (update 1) */
   return value;
 }
 
 static int restart(void) {
 #if BUG != 1
-  if (queue->locked) unlock();
+  if (queue->locked) UNLOCK();
 #endif
   Node* last = queue->head;
   while (last->next) last = last->next;
