@@ -79,8 +79,6 @@ class ProgramCode {
   std::size_t indirectCalls() const;
   // Fields that are set to the very constant that they are tested for, as a magic number is.
   Keys marks() const;
-  // What callers pass: the keys of what the argument points to.
-  const Keys& argumentKeys(std::uint32_t argument) const { return argumentKeys_[argument]; }
 
  private:
   void addAccess(const llvm::Instruction& i);
@@ -94,7 +92,7 @@ class ProgramCode {
   IdVector<FunctionNo, std::vector<std::uint32_t>> callers_;
   IdVector<FunctionNo, std::uint32_t> firstArgument_;
   std::uint32_t argumentCount_ = 0;
-  std::vector<Keys> argumentKeys_;
+  std::vector<Keys> argumentKeys_;  // what callers pass: the keys of what the argument points to
 };
 
 // The function that a call leads to, if it is known and has a body.
