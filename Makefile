@@ -10,7 +10,7 @@
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
 #   make format     rewrites the sources with clang-format; make format-check only says what it would change
-#   make tidy       clang-tidy; SHARD=2/7 takes a seventh of the sources and what the last commits changed
+#   make tidy       clang-tidy; SHARD=2/7 takes a seventh of the sources and what the last commits changed, SECONDS=150 bounds it
 
 BUILD := build
 PREFIX ?= /usr/local
@@ -66,7 +66,7 @@ format-check: setup
 	@clang-format-19 --dry-run -Werror $(SOURCES)
 
 tidy: setup
-	@JOBS=$(JOBS) scripts/tidy $(SHARD)
+	@JOBS=$(JOBS) scripts/tidy $(SHARD) $(SECONDS)
 
 clean:
 	rm -rf $(BUILD) build-asan build-tsan build-tidy

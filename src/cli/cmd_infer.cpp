@@ -131,7 +131,8 @@ const Register registered({
         "or "
         "leads to them as a pointer or an index. Two guard a field together if one condition tests both.\n\n"
         "FILE is a program, library, object file or archive that blackout-clang or blackout-clang++ made (they keep "
-        "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled aside. With a program "
+        "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled separately. With a "
+        "program "
         "after -- it is run once and recorded; then the addresses that the guardians' reads touched, and the stores "
         "that are likely to commit an operation, are shown too. Exit code 3: something could not be seen, and a "
         "sentence "
@@ -140,11 +141,11 @@ const Register registered({
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
       app.add_flag("--why", o->text.reasons, "give the reason for each guarded field, and pairs of nested tests");
-      app.add_flag("--all", o->infer.all, "fields that nothing shows to be persistent, too");
+      app.add_flag("--all", o->infer.all, "list fields that nothing shows to be persistent, too");
       app.add_option("--pm", o->record.pm, "a pool of the program after --; may be given more than once")
           ->type_name("POOL")
           ->allow_extra_args(false);
-      app.add_option("--heap", o->record.heap, "the program's own heap is persistent memory, of this many MiB")
+      app.add_option("--heap", o->record.heap, "take the program's own heap for persistent memory, of this many MiB")
           ->type_name("MIB");
       app.add_option("--trace", o->trace, "a trace of the program, made by 'blackout record --loads'")
           ->type_name("TRACE");

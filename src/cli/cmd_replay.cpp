@@ -113,7 +113,7 @@ const Register registered({
         "the restart runs on them alone; its output is printed. With --gdb it then starts again under the debugger, as "
         "often as you type 'run'.\n\n"
         "Exit codes: 1 the restart fails or prints what the finding is about, 0 it does not, 2 wrong usage or unusable "
-        "input, 3 nothing can be said.",
+        "input, 3 inconclusive.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->file, "the replay file of a finding");

@@ -136,7 +136,9 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
                  "sees files and network as the restart does, and what it changes is gone afterwards")
       ->type_name("COMMAND")
       ->check(command());
-  app.add_option("--jobs,-j", w.jobs, "restarts at a time; all cores by default")->type_name("N")->check(atLeastOne());
+  app.add_option("--jobs,-j", w.jobs, "how many restarts run at the same time; all cores by default")
+      ->type_name("N")
+      ->check(atLeastOne());
   app.add_option("--failures", w.crashesInARow, "crashes in a row: 2 crashes the restarts too")
       ->type_name("N")
       ->check(CLI::Validator(
@@ -184,7 +186,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--findings", w.findings,
                  "folder for the findings' replay files, created if there are any; blackout-findings by default")
       ->type_name("FOLDER");
-  app.add_option("--heap", w.heap, "the program's own heap is persistent memory, of this many MiB")
+  app.add_option("--heap", w.heap, "take the program's own heap for persistent memory, of this many MiB")
       ->type_name("MIB")
       ->check(atLeastOne());
   app.add_option("--heap-fill", w.heapFill,
@@ -197,7 +199,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_flag("--no-pin", w.noPin, "let restarts see the real time, process numbers and random numbers");
   app.add_option(
          "--expect-exit", w.expectExit,
-         "what restarts must exit with: zero; any (exit codes mean nothing, that of the recorded run neither); or auto "
+         "what restarts must exit with: zero; any (exit codes are ignored, the recorded run's too); or auto "
          "(default): zero, if the recorded run and a restart on what it left exit with 0, else nothing is concluded")
       ->type_name("CODE");
   app.add_flag("--loads-report", w.loadsReport,

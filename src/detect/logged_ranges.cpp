@@ -1,7 +1,6 @@
 #include "detect/logged_ranges.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
@@ -90,11 +89,10 @@ struct AddOrRemove {
   std::uint64_t transaction = 0;
 };
 std::optional<AddOrRemove> addOrRemove(const Trace& trace, EventNo n) {
-  std::uint64_t numbers[2];
-  std::memcpy(numbers, trace.payload(n).data(), sizeof numbers);
-  auto range = rangeOf(trace[n], numbers[0]);
+  auto [size, transaction] = trace.range(n);
+  auto range = rangeOf(trace[n], size);
   if (!range) return std::nullopt;
-  return AddOrRemove{*range, numbers[1]};
+  return AddOrRemove{*range, transaction};
 }
 
 class TransactionReplay {

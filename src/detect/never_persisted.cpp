@@ -8,7 +8,6 @@
 // that one's end counts.
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <optional>
 #include <set>
 
@@ -88,7 +87,7 @@ class Search {
           operationEnds(n, open_[threadOf(e)]);
           break;
         case EventKind::Map:
-          mappings_.map(e.addr, e.addr + lengthOfMap(trace_, n));
+          mappings_.map(e.addr, e.addr + trace_.mapping(n).size);
           break;
         case EventKind::Unmap:
           unmapped(n, e);
@@ -113,12 +112,6 @@ class Search {
     open = {};
   }
 
-  static std::uint64_t lengthOfMap(const Trace& trace, EventNo n) {
-    std::uint64_t length = 0;
-    std::memcpy(&length, trace.payload(n).data() + 8, sizeof length);
-    return length;
-  }
-
   // mremap is an unmapping and a mapping, and the program goes on with the same bytes: where the thread's next
   // event maps them again they are not out of reach. kNever if it does not.
   EventNo mappedAgain(EventNo n) const {
@@ -138,7 +131,7 @@ class Search {
     PmAddr backEnd = 0;
     if (EventNo again = mappedAgain(n); again != kNever) {
       backBegin = trace_[again].addr;
-      backEnd = backBegin + lengthOfMap(trace_, again);
+      backEnd = backBegin + trace_.mapping(again).size;
     }
     auto it = std::lower_bound(lines_.begin(), lines_.end(), std::pair{lineOf(e.addr), LineId{0}});
     for (; it != lines_.end() && addressOf(it->first) < e.addr + e.value; ++it) {

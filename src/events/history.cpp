@@ -1,28 +1,25 @@
 #include "events/history.h"
 
-#include <cstring>
 #include <map>
 
+#include "events/byte_stream.h"
 #include "events/recovery_contract.h"
 
 namespace blackout {
 
 namespace {
 
-constexpr std::size_t padded(std::size_t size) { return (size + 7) / 8 * 8; }
-
-void putRecord(std::string& out, std::uint32_t what, const HistoryOperation& o, const Values& values) {
+void putRecord(ByteWriter& out, std::uint32_t what, const HistoryOperation& o, const Values& values) {
   std::string_view name = what == BLACKOUT_HISTORY_BEGIN ? std::string_view(o.name) : std::string_view();
   std::string list = encodeValues(values);
   blackout_history_record head{};
-  head.size = static_cast<std::uint32_t>(sizeof head + padded(name.size()) + list.size());
+  head.size = static_cast<std::uint32_t>(sizeof head + (name.size() + 7) / 8 * 8 + list.size());
   head.what = what;
   head.thread = o.thread;
   head.name_size = static_cast<std::uint32_t>(name.size());
-  out.append(reinterpret_cast<const char*>(&head), sizeof head);
-  out.append(name);
-  out.resize(padded(out.size()));
-  out.append(list);
+  out.fixed(head);
+  out.padded(name);
+  out.bytes(list);
 }
 
 }  // namespace
@@ -33,12 +30,12 @@ std::string encodeHistory(const History& history) {
     records[o.began] = {&o, BLACKOUT_HISTORY_BEGIN};
     if (o.finished()) records[o.ended] = {&o, BLACKOUT_HISTORY_END};
   }
-  std::string out;
+  ByteWriter out;
   for (const auto& [position, record] : records) {
     auto [o, what] = record;
     putRecord(out, what, *o, what == BLACKOUT_HISTORY_BEGIN ? o->arguments : o->results);
   }
-  return out;
+  return out.take();
 }
 
 std::optional<History> decodeHistory(std::string_view bytes) {
@@ -48,22 +45,21 @@ std::optional<History> decodeHistory(std::string_view bytes) {
   // there.
   std::map<std::uint32_t, std::uint32_t> numbers;
   std::uint32_t position = 0;
-  while (!bytes.empty()) {
-    blackout_history_record head;
-    if (bytes.size() < sizeof head) return std::nullopt;
-    std::memcpy(&head, bytes.data(), sizeof head);
+  for (ByteReader in(bytes); !in.atEnd();) {
+    auto head = in.fixed<blackout_history_record>();
+    if (!in.ok()) return std::nullopt;
     if (head.size == 0) break;
-    if (head.size > bytes.size() || head.size % 8 != 0 || head.size < sizeof head ||
-        padded(head.name_size) > head.size - sizeof head)
-      return std::nullopt;
-    auto values = decodeValues(bytes.substr(0, head.size).substr(sizeof head + padded(head.name_size)));
-    if (!values) return std::nullopt;
+    if (head.size % 8 != 0 || head.size < sizeof head) return std::nullopt;
+    ByteReader record(in.bytes(head.size - sizeof head));
+    std::string_view name = record.padded(head.name_size);
+    auto values = decodeValues(record.bytes(record.left()));
+    if (!in.ok() || !record.ok() || !values) return std::nullopt;
     std::vector<std::size_t>& stack = open[head.thread];
     if (head.what == BLACKOUT_HISTORY_BEGIN) {
       stack.push_back(history.size());
       HistoryOperation& o = history.emplace_back();
       o.thread = numbers.try_emplace(head.thread, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
-      o.name = bytes.substr(sizeof head, head.name_size);
+      o.name = name;
       o.arguments = std::move(*values);
       o.began = position++;
     } else if (head.what != BLACKOUT_HISTORY_END) {
@@ -73,7 +69,6 @@ std::optional<History> decodeHistory(std::string_view bytes) {
       history[stack.back()].ended = position++;
       stack.pop_back();
     }
-    bytes.remove_prefix(head.size);
   }
   return history;
 }

@@ -10,6 +10,9 @@
 
 namespace blackout {
 
+class ByteReader;
+class ByteWriter;
+
 enum class Ending : std::uint8_t {
   Exited,       // code: exit status
   Signalled,    // code: the signal
@@ -31,5 +34,9 @@ struct Outcome {
   History history;                    // the operations that it said it made (blackout_history_begin)
   bool operator==(const Outcome&) const = default;
 };
+
+// As it stands in saved files (byte_stream.h). The reader is rejected if the bytes are no outcome.
+void encode(ByteWriter& out, const Outcome& outcome);
+Outcome decodeOutcome(ByteReader& in);
 
 }  // namespace blackout

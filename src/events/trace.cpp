@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "events/byte_stream.h"
 #include "events/contract.h"
 #include "events/value.h"
 
@@ -21,50 +22,6 @@ namespace blackout {
 namespace {
 
 constexpr std::size_t kMaxPathLength = 4096;
-
-// Reads the fields of a payload in order; every read is bounded, and the first one that
-// does not fit makes all later ones empty.
-class Fields {
- public:
-  explicit Fields(std::string_view bytes) : rest_(bytes) {}
-
-  template <class T>
-  T number() {
-    T v{};
-    if (rest_.size() < sizeof v) {
-      ok_ = false;
-      return v;
-    }
-    std::memcpy(&v, rest_.data(), sizeof v);
-    rest_.remove_prefix(sizeof v);
-    return v;
-  }
-  std::string text() {
-    std::size_t end = rest_.find('\0');
-    if (end == std::string_view::npos) {
-      ok_ = false;
-      return {};
-    }
-    std::string s(rest_.substr(0, end));
-    rest_.remove_prefix(end + 1);
-    return s;
-  }
-  std::size_t left() const { return rest_.size(); }
-  bool ok() const { return ok_; }
-
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
-template <class T>
-void put(std::string& out, T v) {
-  out.append(reinterpret_cast<const char*>(&v), sizeof v);
-}
-void putText(std::string& out, std::string_view s) {
-  out.append(s.substr(0, s.find('\0')));
-  out.push_back('\0');
-}
 
 bool isSiteKind(std::uint8_t k) { return !nameOf(static_cast<SiteKind>(k)).empty(); }
 
@@ -82,68 +39,68 @@ std::string_view nameOf(SiteKind k) {
 }
 
 std::string encodeSite(const Site& site) {
-  std::string out;
-  put<std::uint64_t>(out, site.id);
-  put<std::uint16_t>(out, site.size);
-  put<std::uint8_t>(out, static_cast<std::uint8_t>(site.kind));
-  put<std::uint8_t>(out, static_cast<std::uint8_t>((site.atomic ? BLACKOUT_SITE_ATOMIC : 0) |
-                                                   (site.trapped ? BLACKOUT_SITE_TRAPPED : 0)));
+  ByteWriter out;
+  out.fixed<std::uint64_t>(site.id);
+  out.fixed<std::uint16_t>(site.size);
+  out.fixed<std::uint8_t>(static_cast<std::uint8_t>(site.kind));
+  out.fixed<std::uint8_t>(
+      static_cast<std::uint8_t>((site.atomic ? BLACKOUT_SITE_ATOMIC : 0) | (site.trapped ? BLACKOUT_SITE_TRAPPED : 0)));
   std::uint32_t count = 0;
   for (const Source& s : site.sources) count += static_cast<std::uint32_t>(s.chain.size());
-  put<std::uint32_t>(out, count);
+  out.fixed<std::uint32_t>(count);
   for (const Source& s : site.sources) {
     for (std::size_t i = 0; i < s.chain.size(); ++i) {
       const Place& p = s.chain[i];
-      put<std::uint64_t>(out, i == 0 ? s.id : 0);
-      put<std::uint32_t>(out, p.line);
-      put<std::uint32_t>(out, p.column);
-      put<std::uint32_t>(out, p.discriminator);
-      put<std::uint32_t>(out, i == 0 ? BLACKOUT_PLACE_SOURCE : 0);
-      putText(out, p.function);
-      putText(out, p.file);
+      out.fixed<std::uint64_t>(i == 0 ? s.id : 0);
+      out.fixed<std::uint32_t>(p.line);
+      out.fixed<std::uint32_t>(p.column);
+      out.fixed<std::uint32_t>(p.discriminator);
+      out.fixed<std::uint32_t>(i == 0 ? BLACKOUT_PLACE_SOURCE : 0);
+      out.terminated(p.function);
+      out.terminated(p.file);
     }
   }
-  putText(out, site.type);
-  if (site.trapped) putText(out, site.module);
-  return out;
+  out.terminated(site.type);
+  if (site.trapped) out.terminated(site.module);
+  return out.take();
 }
 
 Result<Site> decodeSite(std::string_view payload) {
-  Fields in(payload);
+  ByteReader in(payload);
   Site site;
-  site.id = in.number<std::uint64_t>();
-  site.size = in.number<std::uint16_t>();
-  auto kind = in.number<std::uint8_t>();
-  auto bits = in.number<std::uint8_t>();
+  site.id = in.fixed<std::uint64_t>();
+  site.size = in.fixed<std::uint16_t>();
+  auto kind = in.fixed<std::uint8_t>();
+  auto bits = in.fixed<std::uint8_t>();
   site.atomic = (bits & BLACKOUT_SITE_ATOMIC) != 0;
   site.trapped = (bits & BLACKOUT_SITE_TRAPPED) != 0;
-  auto count = in.number<std::uint32_t>();
+  auto count = in.fixed<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
-    auto id = in.number<std::uint64_t>();
+    auto id = in.fixed<std::uint64_t>();
     Place p;
-    p.line = in.number<std::uint32_t>();
-    p.column = in.number<std::uint32_t>();
-    p.discriminator = in.number<std::uint32_t>();
-    auto flags = in.number<std::uint32_t>();
-    p.function = in.text();
-    p.file = in.text();
+    p.line = in.fixed<std::uint32_t>();
+    p.column = in.fixed<std::uint32_t>();
+    p.discriminator = in.fixed<std::uint32_t>();
+    auto flags = in.fixed<std::uint32_t>();
+    p.function = in.terminated();
+    p.file = in.terminated();
     if (!in.ok()) break;
     if ((flags & BLACKOUT_PLACE_SOURCE) != 0 || site.sources.empty()) site.sources.push_back({id, {}});
     site.sources.back().chain.push_back(std::move(p));
   }
-  site.type = in.text();
-  if (site.trapped) site.module = in.text();
+  site.type = in.terminated();
+  if (site.trapped) site.module = in.terminated();
   if (!in.ok() || !isSiteKind(kind)) return fail("a site record is damaged");
   site.kind = static_cast<SiteKind>(kind);
   return site;
 }
 
 std::string encodeModule(const LoadedModule& module) {
-  std::string out;
-  put<std::uint64_t>(out, module.begin);
-  put<std::uint64_t>(out, module.end);
-  putText(out, module.path);
-  return out;
+  ByteWriter out;
+  out.fixed<std::uint64_t>(module.begin);
+  out.fixed<std::uint64_t>(module.end);
+  out.terminated(module.path);
+  return out.take();
 }
 
 struct Trace::Mapping {
@@ -342,12 +299,10 @@ Result<void> Trace::checkEvents() {
           case EventKind::CommitRange:
           case EventKind::TxAdd:
           case EventKind::TxRemove: {
-            std::uint64_t words[2];  // the size, and what the range belongs to
-            if (e.value != sizeof words) return damaged(n, "a range without its size");
-            std::memcpy(words, payload(n).data(), sizeof words);
-            bool variable =
-                kindOf(e) != EventKind::CommitRange || (fileOf(words[1]) != 0 && files_.has(fileOf(words[1])));
-            if (!inTable() || words[0] > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
+            if (e.value != sizeof(OwnedRange)) return damaged(n, "a range without its size");
+            auto [size, owner] = range(n);
+            bool variable = kindOf(e) != EventKind::CommitRange || (fileOf(owner) != 0 && files_.has(fileOf(owner)));
+            if (!inTable() || size > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
               return damaged(n, "a range outside any file");
             break;
           }
@@ -361,7 +316,8 @@ Result<void> Trace::checkEvents() {
         break;
       case EventGroup::Map:
         if (!inTable()) return damaged(n, "a mapping of no file");
-        if (kindOf(e) == EventKind::Map && e.value != 16) return damaged(n, "a mapping without its address");
+        if (kindOf(e) == EventKind::Map && e.value != sizeof(MappedAt))
+          return damaged(n, "a mapping without its address");
         if (kindOf(e) == EventKind::Unmap && !inAddresses()) return damaged(n, "an unmapping past any file");
         break;
       case EventGroup::File:
@@ -400,13 +356,13 @@ Result<void> Trace::checkEvents() {
 Result<void> Trace::readTable(EventNo n) {
   const Event& e = (*this)[n];
   std::string_view bytes = payload(n);
-  Fields in(bytes);
+  ByteReader in(bytes);
   if (kindOf(e) == EventKind::Module) {
     LoadedModule m;
     m.bias = e.addr;
-    m.begin = in.number<std::uint64_t>();
-    m.end = in.number<std::uint64_t>();
-    m.path = in.text();
+    m.begin = in.fixed<std::uint64_t>();
+    m.end = in.fixed<std::uint64_t>();
+    m.path = in.terminated();
     m.instrumented = (e.len & 1) != 0;
     m.trapped = (e.len & 2) != 0;
     if (!in.ok()) return damaged(n, "a program file's record");
@@ -414,9 +370,9 @@ Result<void> Trace::readTable(EventNo n) {
     return {};
   }
   if (kindOf(e) == EventKind::Patched) {
-    auto patched = in.number<std::uint32_t>();
-    in.number<std::uint32_t>();  // of these by a jump
-    auto unproved = in.number<std::uint32_t>();
+    auto patched = in.fixed<std::uint32_t>();
+    in.fixed<std::uint32_t>();  // of these by a jump
+    auto unproved = in.fixed<std::uint32_t>();
     if (!in.ok() || modules_.empty() || modules_.back().begin != e.addr)
       return damaged(n, "a record of replaced instructions");
     modules_.back().patched = patched;
@@ -437,14 +393,18 @@ Result<void> Trace::readTable(EventNo n) {
     return {};
   }
   CallStack w;
-  w.site = SiteNo(in.number<std::uint32_t>());
-  auto count = in.number<std::uint32_t>();
+  w.site = SiteNo(in.fixed<std::uint32_t>());
+  auto count = in.fixed<std::uint32_t>();
   if (!in.ok() || in.left() / 8 < count || w.site == 0 || !sites_.has(w.site) || !room(callStacks_))
     return damaged(n, "a place's record");
   w.frames = {reinterpret_cast<const std::uint64_t*>(bytes.data() + 8), count};
   callStacks_[StackId(e.addr)] = w;
   return {};
 }
+
+MappedAt Trace::mapping(EventNo n) const { return ByteReader(payload(n)).fixed<MappedAt>(); }
+
+OwnedRange Trace::range(EventNo n) const { return ByteReader(payload(n)).fixed<OwnedRange>(); }
 
 std::string_view Trace::payload(EventNo n) const {
   return {reinterpret_cast<const char*>(&(*this)[n + 1]), (*this)[n].value};

@@ -17,6 +17,19 @@
 
 namespace blackout {
 
+// The payload of a Map event: where the bytes were mapped, and how many.
+struct MappedAt {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+};
+
+// The payload of CommitRange, TxAdd and TxRemove: how long the range is, and what it belongs to (a commit variable's
+// address, a transaction).
+struct OwnedRange {
+  std::uint64_t size = 0;
+  std::uint64_t owner = 0;
+};
+
 class Trace {
  public:
   static Result<Trace> open(const std::string& path);
@@ -32,6 +45,10 @@ class Trace {
   const Event& operator[](EventNo n) const { return events_[n.value()]; }
   EventNo next(EventNo n) const { return n + static_cast<std::uint32_t>(slotsOf((*this)[n])); }
   std::string_view payload(EventNo n) const;
+  // Of a Map event.
+  MappedAt mapping(EventNo n) const;
+  // Of an event that has one.
+  OwnedRange range(EventNo n) const;
 
   std::uint64_t eventCount() const { return eventCount_; }
   bool sealed() const { return header_->state == BLACKOUT_SEALED; }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "events/byte_stream.h"
 #include "events/trace.h"
 
 namespace blackout {
@@ -95,12 +96,11 @@ SiteNo TraceWriter::site(const Site& site) {
 
 StackId TraceWriter::where(SiteNo site, std::span<const std::uint64_t> frames) {
   StackId n(header().next_where++);
-  std::string payload;
-  auto count = static_cast<std::uint32_t>(frames.size());
-  payload.append(reinterpret_cast<const char*>(&site), sizeof site);
-  payload.append(reinterpret_cast<const char*>(&count), 4);
-  payload.append(reinterpret_cast<const char*>(frames.data()), frames.size_bytes());
-  blob(EventKind::Where, 0, n.value(), payload);
+  ByteWriter payload;
+  payload.fixed(site.value());
+  payload.fixed(static_cast<std::uint32_t>(frames.size()));
+  for (std::uint64_t frame : frames) payload.fixed(frame);
+  blob(EventKind::Where, 0, n.value(), payload.take());
   return n;
 }
 

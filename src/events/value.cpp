@@ -4,45 +4,42 @@
 
 #include <cstring>
 
+#include "events/byte_stream.h"
+
 namespace blackout {
 
 namespace {
 
-constexpr std::size_t padded(std::size_t size) { return (size + 7) / 8 * 8; }
+bool isNumber(ValueKind kind) { return kind == ValueKind::Unsigned || kind == ValueKind::Signed; }
 
 // Calls body(kind, bytes) for each value; false: the list is damaged or too large.
 template <class Body>
 bool forEachValue(std::string_view bytes, Body body) {
   if (bytes.size() > BLACKOUT_MAX_VALUE_BYTES) return false;
-  for (unsigned count = 0; !bytes.empty(); ++count) {
-    blackout_value_head head;
-    if (bytes.size() < sizeof head || count == BLACKOUT_MAX_VALUES) return false;
-    std::memcpy(&head, bytes.data(), sizeof head);
-    bytes.remove_prefix(sizeof head);
+  ByteReader in(bytes);
+  for (unsigned count = 0; !in.atEnd(); ++count) {
+    auto head = in.fixed<blackout_value_head>();
     auto kind = static_cast<ValueKind>(head.kind);
-    bool isNumber = kind == ValueKind::Unsigned || kind == ValueKind::Signed;
-    if (head.kind > BLACKOUT_VALUE_TEXT || (isNumber && head.size != 8) || padded(head.size) > bytes.size())
+    std::string_view content = in.padded(head.size);
+    if (!in.ok() || count == BLACKOUT_MAX_VALUES || head.kind > BLACKOUT_VALUE_TEXT ||
+        (isNumber(kind) && head.size != 8))
       return false;
-    body(kind, bytes.substr(0, head.size));
-    bytes.remove_prefix(padded(head.size));
+    body(kind, content);
   }
-  return true;
+  return in.ok();
 }
 
 }  // namespace
 
 std::string encodeValues(std::span<const Value> values) {
-  std::string out;
+  ByteWriter out;
   for (const Value& v : values) {
-    bool isNumber = v.kind == ValueKind::Unsigned || v.kind == ValueKind::Signed;
     std::string_view bytes =
-        isNumber ? std::string_view(reinterpret_cast<const char*>(&v.number), sizeof v.number) : v.bytes;
-    blackout_value_head head{static_cast<std::uint32_t>(v.kind), static_cast<std::uint32_t>(bytes.size())};
-    out.append(reinterpret_cast<const char*>(&head), sizeof head);
-    out.append(bytes);
-    out.resize(padded(out.size()));
+        isNumber(v.kind) ? std::string_view(reinterpret_cast<const char*>(&v.number), sizeof v.number) : v.bytes;
+    out.fixed(blackout_value_head{static_cast<std::uint32_t>(v.kind), static_cast<std::uint32_t>(bytes.size())});
+    out.padded(bytes);
   }
-  return out;
+  return out.take();
 }
 
 std::optional<Values> decodeValues(std::string_view bytes) {
@@ -50,7 +47,7 @@ std::optional<Values> decodeValues(std::string_view bytes) {
   bool whole = forEachValue(bytes, [&](ValueKind kind, std::string_view content) {
     Value& v = values.emplace_back();
     v.kind = kind;
-    if (kind == ValueKind::Unsigned || kind == ValueKind::Signed)
+    if (isNumber(kind))
       std::memcpy(&v.number, content.data(), sizeof v.number);
     else
       v.bytes = content;

@@ -29,7 +29,7 @@ CrashSpace::CrashSpace(std::shared_ptr<const CrashSpace> before, std::map<Tracke
       before_(std::move(before)),
       changed_(std::move(changed)),
       all_(before_->all_),
-      files_(files ? files : before_->files_),
+      files_(files ? std::move(files) : before_->files_),
       changedFiles_(files.has_value()) {
   for (const auto& [w, line] : changed_) all_[w] = &line;
 }

@@ -11,131 +11,45 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/byte_stream.h"
+#include "events/saved_file.h"
 #include "events/trace.h"
-#include "explore/packed.h"
 #include "explore/seeded.h"
 
 namespace blackout {
 
 namespace {
 
-constexpr char kMagic[8] = {'B', 'L', 'K', '_', 'E', 'X', 'P', 'L'};
-constexpr std::uint32_t kVersion = 4;
-constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 35;
+constexpr SavedFormat kFormat{"BLK_EXPL",
+                              5,
+                              std::uint64_t{1} << 35,
+                              "saved exploration",
+                              "name a file that an exploration wrote",
+                              "remove it and explore again"};
 
-struct Header {
-  char magic[8];
-  std::uint32_t version;
-  std::uint32_t reserved;
-  std::uint64_t identity;
-  std::uint64_t checksum;
-  std::uint64_t size;
-};
-
-class Encoder {
- public:
-  void number(std::uint64_t v) {
-    for (; v >= 128; v >>= 7) out_.push_back(static_cast<char>(v | 128));
-    out_.push_back(static_cast<char>(v));
-  }
-  void text(std::string_view s) {
-    number(s.size());
-    out_.append(s);
-  }
-  void bytes(const LineBytes& line, std::uint64_t mask) {
-    for (; mask != 0; mask &= mask - 1)
-      out_.push_back(static_cast<char>(line[static_cast<std::size_t>(std::countr_zero(mask))]));
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
-
-// Reads zeros past the end and remembers that it did.
-class Decoder {
- public:
-  explicit Decoder(std::string_view in) : in_(in) {}
-  bool ok() const { return ok_; }
-  bool atEnd() const { return in_.empty(); }
-  std::uint64_t number() {
-    std::uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      std::uint64_t b = byte();
-      v |= (b & 127) << shift;
-      if (b < 128) return v;
-    }
-    ok_ = false;
-    return 0;
-  }
-  std::uint32_t small() {
-    std::uint64_t v = number();
-    if (v > UINT32_MAX) ok_ = false;
-    return static_cast<std::uint32_t>(v);
-  }
-  // How many records follow that take at least `size` bytes each.
-  std::size_t count(std::size_t size = 1) {
-    std::uint64_t v = number();
-    if (v <= in_.size() / size) return v;
-    ok_ = false;
-    return 0;
-  }
-  std::string text() {
-    std::size_t size = count();
-    std::string out(in_.substr(0, size));
-    in_.remove_prefix(size);
-    return out;
-  }
-  LineBytes bytes(std::uint64_t mask) {
-    LineBytes line{};
-    for (; mask != 0; mask &= mask - 1) line[static_cast<std::size_t>(std::countr_zero(mask))] = std::byte(byte());
-    return line;
-  }
-
- private:
-  unsigned char byte() {
-    if (in_.empty()) {
-      ok_ = false;
-      return 0;
-    }
-    auto b = static_cast<unsigned char>(in_.front());
-    in_.remove_prefix(1);
-    return b;
-  }
-  std::string_view in_;
-  bool ok_ = true;
-};
-
-void put(Encoder& out, const Outcome& o) {
-  out.number(static_cast<std::uint64_t>(o.ending));
-  out.number(static_cast<std::uint32_t>(o.code));
-  out.text(o.text);
-  out.text(o.output);
-  out.number(o.outputCut ? 1 : 0);
-  out.number(o.faultAddress);
-  out.number(o.frames.size());
-  for (std::uint64_t f : o.frames) out.number(f);
-  out.text(encodeHistory(o.history));
+// The bytes of a line that a mask names.
+void putBytes(ByteWriter& out, const LineBytes& line, std::uint64_t mask) {
+  for (; mask != 0; mask &= mask - 1) out.fixed(line[static_cast<std::size_t>(std::countr_zero(mask))]);
 }
 
-bool get(Decoder& in, Outcome& o) {
-  std::uint64_t ending = in.number();
-  if (ending > static_cast<std::uint64_t>(Ending::Bound)) return false;
-  o.ending = static_cast<Ending>(ending);
-  o.code = static_cast<int>(in.small());
-  o.text = in.text();
-  o.output = in.text();
-  o.outputCut = in.number() != 0;
-  o.faultAddress = in.number();
-  o.frames.resize(in.count());
-  for (std::uint64_t& f : o.frames) f = in.number();
-  auto history = decodeHistory(in.text());
-  if (!history) return false;
-  o.history = std::move(*history);
-  return in.ok();
+LineBytes getBytes(ByteReader& in, std::uint64_t mask) {
+  LineBytes line{};
+  for (; mask != 0; mask &= mask - 1) line[static_cast<std::size_t>(std::countr_zero(mask))] = in.fixed<std::byte>();
+  return line;
 }
 
-void put(Encoder& out, const SavedQuery& q) {
+void putTexts(ByteWriter& out, const std::vector<std::string>& texts) {
+  out.number(texts.size());
+  for (const std::string& t : texts) out.text(t);
+}
+
+std::vector<std::string> getTexts(ByteReader& in) {
+  std::vector<std::string> texts;
+  for (std::size_t left = in.count(); left > 0 && in.ok(); --left) texts.push_back(in.text());
+  return texts;
+}
+
+void put(ByteWriter& out, const SavedQuery& q) {
   out.number(static_cast<std::uint64_t>(q.query.kind));
   out.number(q.query.subject);
   out.number(q.query.mask);
@@ -143,35 +57,32 @@ void put(Encoder& out, const SavedQuery& q) {
   out.number(q.query.group);
   out.number(q.query.flags);
   if (q.query.kind == QueryKind::Bytes)
-    out.bytes(q.bytes, q.query.mask);
+    putBytes(out, q.bytes, q.query.mask);
   else
     out.number(q.number);
 }
 
-bool get(Decoder& in, SavedQuery& q) {
-  std::uint64_t kind = in.number();
-  if (kind > static_cast<std::uint64_t>(QueryKind::Op)) return false;
-  q.query.kind = static_cast<QueryKind>(kind);
+SavedQuery getQuery(ByteReader& in) {
+  SavedQuery q;
+  q.query.kind = static_cast<QueryKind>(in.number(static_cast<std::uint64_t>(QueryKind::Op)));
   q.query.subject = in.small();
   q.query.mask = in.number();
   q.query.site = in.number();
   q.query.group = in.small();
-  std::uint64_t flags = in.number();
-  if (flags > BLACKOUT_QUERY_FLAGS) return false;
-  q.query.flags = static_cast<std::uint8_t>(flags);
+  q.query.flags = static_cast<std::uint8_t>(in.number(BLACKOUT_QUERY_FLAGS));
   if (q.query.kind == QueryKind::Bytes)
-    q.bytes = in.bytes(q.query.mask);
+    q.bytes = getBytes(in, q.query.mask);
   else
     q.number = in.number();
-  return in.ok();
+  return q;
 }
 
-void put(Encoder& out, const SavedRun& r) {
+void put(ByteWriter& out, const SavedRun& r) {
   out.number(r.tree);
   out.number(r.atRoot ? 1 : 0);
   if (!r.atRoot) {
     out.number(r.under.value());
-    out.bytes(r.bytes, ~std::uint64_t{0});
+    putBytes(out, r.bytes, ~std::uint64_t{0});
     out.number(r.number);
   }
   out.number(r.queries.size());
@@ -179,10 +90,8 @@ void put(Encoder& out, const SavedRun& r) {
   out.number(r.diverged ? 1 : 0);
   out.number(r.used);
   out.number(r.outcome.value());
-  out.number(r.notes.size());
-  for (const std::string& n : r.notes) out.text(n);
-  out.number(r.unseen.size());
-  for (const std::string& n : r.unseen) out.text(n);
+  putTexts(out, r.notes);
+  putTexts(out, r.unseen);
   out.number(r.trace != nullptr ? 1 : 0);
   if (r.trace == nullptr) return;
   out.text(r.trace->packed);
@@ -191,25 +100,22 @@ void put(Encoder& out, const SavedRun& r) {
   for (EventNo e : r.trace->events) out.number(e.value());
 }
 
-bool get(Decoder& in, SavedRun& r) {
+SavedRun getRun(ByteReader& in) {
+  SavedRun r;
   r.tree = in.small();
-  r.atRoot = in.number() != 0;
+  r.atRoot = in.flag();
   if (!r.atRoot) {
     r.under = NodeNo(in.small());
-    r.bytes = in.bytes(~std::uint64_t{0});
+    r.bytes = getBytes(in, ~std::uint64_t{0});
     r.number = in.number();
   }
-  std::size_t queries = in.count(7);
-  for (std::size_t i = 0; i < queries && in.ok(); ++i)
-    if (!get(in, r.queries.emplace_back())) return false;
-  r.diverged = in.number() != 0;
+  for (std::size_t left = in.count(7); left > 0 && in.ok(); --left) r.queries.push_back(getQuery(in));
+  r.diverged = in.flag();
   r.used = in.small();
   r.outcome = OutcomeNo(in.small());
-  std::size_t notes = in.count();
-  for (std::size_t i = 0; i < notes && in.ok(); ++i) r.notes.push_back(in.text());
-  std::size_t unseen = in.count();
-  for (std::size_t i = 0; i < unseen && in.ok(); ++i) r.unseen.push_back(in.text());
-  if (in.number() != 0) {
+  r.notes = getTexts(in);
+  r.unseen = getTexts(in);
+  if (in.flag()) {
     KeptTrace trace;
     trace.packed = in.text();
     trace.table = FileNo(in.small());
@@ -217,12 +123,10 @@ bool get(Decoder& in, SavedRun& r) {
     for (EventNo& e : trace.events) e = EventNo(in.small());
     r.trace = std::make_shared<KeptTrace>(std::move(trace));
   }
-  return in.ok();
+  return r;
 }
 
-tl::unexpected<Error> damaged(const std::string& name) {
-  return fail(fmt::format("{}: the saved exploration is damaged; remove it and explore again", name));
-}
+tl::unexpected<Error> damaged(const std::string& name) { return damagedFile(kFormat, name); }
 
 }  // namespace
 
@@ -286,10 +190,11 @@ SavedExploration savedForm(const Exploration& exploration, std::uint64_t identit
   return out;
 }
 
-Result<std::string> encode(const SavedExploration& saved) {
-  Encoder out;
+std::string encodeBody(const SavedExploration& saved) {
+  ByteWriter out;
+  out.fixed(saved.identity);
   out.number(saved.outcomes.size());
-  for (const Outcome& o : saved.outcomes) put(out, o);
+  for (const Outcome& o : saved.outcomes) encode(out, o);
   out.number(saved.levels.size());
   for (const SavedLevel& level : saved.levels) {
     out.number(level.tracked);
@@ -298,46 +203,34 @@ Result<std::string> encode(const SavedExploration& saved) {
     out.number(level.runs.size());
     for (const SavedRun& r : level.runs) put(out, r);
   }
-  auto packed = pack(out.take());
-  if (!packed) return packed;
-  Header header{{}, kVersion, 0, saved.identity, XXH3_64bits(packed->data(), packed->size()), packed->size()};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + *packed;
+  return out.take();
 }
 
-Result<SavedExploration> decode(std::string_view bytes, const std::string& name) {
-  Header header;
-  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
-    return fail(fmt::format("{}: not a saved exploration; name a file that an exploration wrote", name));
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kVersion)
-    return fail(fmt::format("{}: a saved exploration of format version {}, this is version {}; explore again", name,
-                            header.version, kVersion));
-  std::string_view packed = bytes.substr(sizeof header);
-  if (header.size != packed.size() || XXH3_64bits(packed.data(), packed.size()) != header.checksum)
-    return damaged(name);
-  auto payload = unpack(packed, kMaxPayload);
-  if (!payload) return damaged(name);
-  Decoder in(*payload);
+Result<SavedExploration> decodeBody(std::string_view body, const std::string& name) {
+  ByteReader in(body);
   SavedExploration saved;
-  saved.identity = header.identity;
-  std::size_t outcomes = in.count(8);
-  for (std::size_t i = 0; i < outcomes; ++i)
-    if (!get(in, saved.outcomes.emplace_back())) return damaged(name);
-  std::size_t levels = in.count(4);
-  for (std::size_t i = 0; i < levels; ++i) {
+  saved.identity = in.fixed<std::uint64_t>();
+  for (std::size_t left = in.count(8); left > 0 && in.ok(); --left) saved.outcomes.push_back(decodeOutcome(in));
+  for (std::size_t levels = in.count(4); levels > 0 && in.ok(); --levels) {
     SavedLevel& level = saved.levels.emplace_back();
     level.tracked = in.number();
-    level.shared = in.number() != 0;
-    level.traced = in.number() != 0;
-    std::size_t runs = in.count(7);
-    for (std::size_t r = 0; r < runs; ++r) {
-      if (!get(in, level.runs.emplace_back())) return damaged(name);
-      if (!saved.outcomes.has(level.runs.back().outcome)) return damaged(name);
+    level.shared = in.flag();
+    level.traced = in.flag();
+    for (std::size_t left = in.count(7); left > 0 && in.ok(); --left) {
+      level.runs.push_back(getRun(in));
+      if (!saved.outcomes.has(level.runs.back().outcome)) in.reject();
     }
   }
-  if (!in.ok() || !in.atEnd()) return damaged(name);
+  if (!in.finished()) return damaged(name);
   return saved;
+}
+
+Result<std::string> encode(const SavedExploration& saved) { return packFile(kFormat, encodeBody(saved)); }
+
+Result<SavedExploration> decode(std::string_view bytes, const std::string& name) {
+  auto body = unpackFile(kFormat, bytes, name);
+  if (!body) return tl::unexpected(body.error());
+  return decodeBody(*body, name);
 }
 
 Result<void> writeExploration(const SavedExploration& saved, const std::string& path) {
@@ -359,13 +252,9 @@ Result<void> writeExploration(const SavedExploration& saved, const std::string& 
 }
 
 Result<SavedExploration> readExploration(const std::string& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
-  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0)), '\0');
-  in.seekg(0);
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-    return fail(fmt::format("{}: can't be read: {}", path, std::strerror(errno)));
-  return decode(bytes, path);
+  auto bytes = readWholeFile(path);
+  if (!bytes) return fail(fmt::format("{}: {}", path, bytes.error().sentence));
+  return decode(*bytes, path);
 }
 
 Result<void> restore(const SavedExploration& saved, const SavedLevel& level, const TrackedBytes& tracked,

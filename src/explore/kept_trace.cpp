@@ -7,7 +7,7 @@
 
 #include "events/trace.h"
 #include "events/trace_writer.h"
-#include "explore/packed.h"
+#include "events/saved_file.h"
 
 namespace blackout {
 

@@ -94,7 +94,7 @@ void Search::endRound(OpenSpace& s) {
     for (WalkState& b : t.found.branches) s.branches.push_back(std::move(b));
     s.leftOut.insert(t.found.leftOut.begin(), t.found.leftOut.end());
     OutcomeNo outcome = exploration_->recoveries[t.end.leaf()].outcome;
-    for (RecordRead& r : t.found.records) s.tried.push_back({std::move(r), outcome});
+    for (const RecordRead& r : t.found.records) s.tried.push_back({r, outcome});
     s.cut.insert(t.found.cut.begin(), t.found.cut.end());
   }
   s.walks += s.tasks.size();

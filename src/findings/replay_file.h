@@ -3,10 +3,8 @@
 // they are mapped, which operations had ended; crash_trace.h), so that a replay is an ordinary recovery run at the
 // only point of that trace, and there is no second representation of memory.
 //
-//   magic (8 bytes) · version · reserved (4 each) · size of the body · XXH3-64 of the body · the body, by zstd
-//
-// Reading checks the sum and bounds everything: a file from a stranger is refused in a sentence or
-// read without a fault.
+// The file is a saved one (events/saved_file.h). Reading bounds everything: a file from a stranger is refused in a
+// sentence or read without a fault.
 #pragma once
 
 #include <cstdint>
@@ -44,17 +42,14 @@ struct ReplayableFinding {
   ReplayFile replay;
 };
 
-std::string encodeReplay(const ReplayFile& file);
+Result<std::string> encodeReplay(const ReplayFile& file);
 // `name` is what the complaint calls it.
 Result<ReplayFile> decodeReplay(std::string_view bytes, const std::string& name);
 
+// The same without header and compression: for the fuzzer, which could not guess a checksum.
+std::string encodeReplayBody(const ReplayFile& file);
+Result<ReplayFile> decodeReplayBody(std::string_view body, const std::string& name);
+
 Result<ReplayFile> openReplay(const std::string& path);
-
-// The largest body that is read: pools are sparse, so that only a damaged or hostile file comes near.
-constexpr std::uint64_t kMaxReplayBody = std::uint64_t{4} << 30;
-
-// Header, sum and compression around a body: what is left of the file's form. Apart for the fuzzer, which could
-// not guess a sum.
-std::string packReplay(std::string_view body);
 
 }  // namespace blackout

@@ -25,7 +25,7 @@ std::vector<Source> inOrder(std::vector<AccessSite> sites, const AccessSites& ta
 void putGuardians(Guardians& result, const ProgramCode& code, const ProgramFacts& facts, const PersistentTypes& types,
                   const GuardSearch& search) {
   std::map<KeyNo, std::vector<AccessSite>> reads, writes;
-  for (ReadNo r = 0; r < facts.reads.size(); ++r)
+  for (ReadNo r = 0; r < facts.reads.endId(); ++r)
     if (search.deciding()[r]) reads[facts.reads.at(r).key].push_back(facts.reads.at(r).site);
   for (const CodeAccess& a : code.accesses())
     if (a.written != nullptr && !a.writesLocal)

@@ -46,16 +46,16 @@ static bool onlyWaits(const Loop& loop) {
   return true;
 }
 
-void FunctionSlicer::addWaits(std::vector<std::vector<BlockNo>>& deciding) {
+void FunctionSlicer::addWaits(IdVector<BlockNo, std::vector<BlockNo>>& deciding) {
   waits_.resize(control_.blocks.size());
   for (const Loop* loop : loops_.getLoopsInPreorder()) {
     if (!onlyWaits(*loop)) continue;
     for (const BasicBlock* from : loop->blocks()) {
       BlockNo a = control_.numberOf(from);
-      if (a == ~0u || conditions_[a] == 0) continue;
+      if (a == kNoBlock || conditions_[a] == 0) continue;
       for (const BasicBlock* to : successors(from)) {
         if (loop->contains(to) || !dominators_.dominates(BasicBlockEdge(from, to), to)) continue;
-        for (BlockNo b = 0; b < control_.blocks.size(); ++b)
+        for (BlockNo b = 0; b < control_.blocks.endId(); ++b)
           if (dominators_.dominates(to, control_.blocks[b])) deciding[b].push_back(a);
         waits_[a] = 1;
       }
@@ -142,7 +142,7 @@ SetNo FunctionSlicer::leftBy(const Value* pointer, const Instruction& read) cons
       SmallVector<BasicBlock*, 8> exiting;
       loop->getExitingBlocks(exiting);
       for (const BasicBlock* b : exiting)
-        if (BlockNo no = control_.numberOf(b); no != ~0u) all = sets_.unite(all, conditions_[no]);
+        if (BlockNo no = control_.numberOf(b); no != kNoBlock) all = sets_.unite(all, conditions_[no]);
     } else if (isa<GetElementPtrInst, CastInst, BinaryOperator, PHINode, SelectInst, FreezeInst>(i)) {
       work.append(i->op_begin(), i->op_end());
     }
@@ -166,7 +166,7 @@ void FunctionSlicer::addTerms(const Value* v, std::vector<std::vector<Origin>>& 
   } else if (const auto* phi = dyn_cast<PHINode>(v); phi != nullptr && truth) {
     for (const Value* incoming : phi->incoming_values()) addTerms(incoming, terms, depth + 1);
     BlockNo block = control_.numberOf(phi->getParent());
-    if (block == ~0u) return;
+    if (block == kNoBlock) return;
     for (BlockNo by : control_.choosing(block))
       if (const auto* branch = dyn_cast<BranchInst>(control_.blocks[by]->getTerminator());
           branch != nullptr && branch->isConditional())
@@ -206,9 +206,9 @@ std::vector<SetNo> FunctionSlicer::termsOf(const Instruction& terminator) {
 void FunctionSlicer::addFacts(FunctionFacts& facts) {
   facts.returned = returned_;
   facts.blocks.resize(control_.blocks.size());
-  std::vector<std::vector<BlockNo>> waits(control_.blocks.size());
+  IdVector<BlockNo, std::vector<BlockNo>> waits(control_.blocks.size());
   addWaits(waits);
-  for (BlockNo no = 0; no < control_.blocks.size(); ++no) {
+  for (BlockNo no = 0; no < control_.blocks.endId(); ++no) {
     const BasicBlock& b = *control_.blocks[no];
     BlockFact& block = facts.blocks[no];
     std::vector<BlockNo> deciding = control_.decidingAhead(no);
@@ -273,11 +273,11 @@ void FunctionSlicer::findConditions(FunctionFacts& facts) const {
     return b;
   };
   auto before = [&](BlockNo b) {
-    if (!onlyEvaluates(*control_.blocks[b])) return ~0u;
+    if (!onlyEvaluates(*control_.blocks[b])) return kNoBlock;
     const BasicBlock* p = control_.blocks[b]->getSinglePredecessor();
     while (p != nullptr && ControlDependence::onlyLeadsOn(*p)) p = p->getSinglePredecessor();
-    BlockNo no = p == nullptr ? ~0u : control_.numberOf(p);
-    return no == ~0u || no >= b || conditions_[no] == 0 ? ~0u : no;
+    BlockNo no = p == nullptr ? kNoBlock : control_.numberOf(p);
+    return no == kNoBlock || no >= b || conditions_[no] == 0 ? kNoBlock : no;
   };
   auto join = [&](BlockNo a, BlockNo b) {
     const BasicBlock *first = control_.blocks[a], *second = control_.blocks[b];
@@ -286,16 +286,16 @@ void FunctionSlicer::findConditions(FunctionFacts& facts) const {
         if (s != second && t != first && meet({first, s}, {second, t})) return true;
     return false;
   };
-  for (BlockNo no = 0; no < facts.blocks.size(); ++no) {
+  for (BlockNo no = 0; no < facts.blocks.endId(); ++no) {
     if (conditions_[no] == 0) continue;
     std::vector<BlockNo> between{no};
-    for (BlockNo a = before(no); a != ~0u && between.size() < kMostParts; a = before(a)) {
+    for (BlockNo a = before(no); a != kNoBlock && between.size() < kMostParts; a = before(a)) {
       if (join(no, a))
         for (BlockNo b : between) facts.blocks[groupOf(b)].group = groupOf(a);
       between.push_back(a);
     }
   }
-  for (BlockNo no = 0; no < facts.blocks.size(); ++no) facts.blocks[no].group = groupOf(no);
+  for (BlockNo no = 0; no < facts.blocks.endId(); ++no) facts.blocks[no].group = groupOf(no);
 }
 
 }  // namespace blackout

@@ -7,7 +7,7 @@ namespace blackout {
 // Tarjan's algorithm with a stack of its own: a chain of calls may be long.
 std::vector<CallGroup> callGroups(const ProgramCode& code) {
   std::size_t count = code.functions.size();
-  std::vector<std::vector<FunctionNo>> callees(count);
+  IdVector<FunctionNo, std::vector<FunctionNo>> callees(count);
   for (const CodeCall& c : code.calls) callees[c.caller].push_back(c.callee);
   for (std::vector<FunctionNo>& list : callees) {
     std::sort(list.begin(), list.end());
@@ -18,11 +18,11 @@ std::vector<CallGroup> callGroups(const ProgramCode& code) {
     std::size_t next;
   };
   std::vector<CallGroup> groups;
-  std::vector<std::uint32_t> order(count, 0), low(count, 0);
-  std::vector<char> open(count, 0);
+  IdVector<FunctionNo, std::uint32_t> order(count, 0), low(count, 0);
+  IdVector<FunctionNo, char> open(count, 0);
   std::vector<FunctionNo> path;
   std::uint32_t clock = 0;
-  for (FunctionNo root = 0; root < count; ++root) {
+  for (FunctionNo root : idRange<FunctionNo>(count)) {
     if (order[root] != 0) continue;
     std::vector<Visit> visits;
     auto enter = [&](FunctionNo f) {

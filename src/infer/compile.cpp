@@ -16,8 +16,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/StringSaver.h"
 
-extern char** environ;
-
 namespace blackout {
 
 namespace fs = std::filesystem;

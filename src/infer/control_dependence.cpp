@@ -1,8 +1,8 @@
 #include "infer/control_dependence.h"
 
 #include <algorithm>
+#include <unordered_set>
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/CFG.h"
@@ -24,21 +24,22 @@ static bool branches(const BasicBlock* b) {
 
 ControlDependence::ControlDependence(const Function& f) {
   for (const BasicBlock* b : ReversePostOrderTraversal<const Function*>(&f)) {
-    numbers_[b] = static_cast<BlockNo>(blocks.size());
+    numbers_[b] = blocks.endId();
     blocks.push_back(b);
   }
   deciding_.resize(blocks.size());
   doomed_.resize(blocks.size());
-  for (BlockNo b = static_cast<BlockNo>(blocks.size()); b-- > 0;) {
+  for (BlockNo b = blocks.endId(); b > 0;) {
+    --b;
     bool all = !isa<ReturnInst, ResumeInst>(blocks[b]->getTerminator());
     for (const BasicBlock* s : successors(blocks[b])) all &= numberOf(s) > b && doomed_[numberOf(s)] != 0;
     doomed_[b] = all;
   }
-  for (BlockNo b = 0; b < blocks.size(); ++b) repeats_.push_back(repeated(b));
+  for (BlockNo b = 0; b < blocks.endId(); ++b) repeats_.push_back(repeated(b));
   choosing_.resize(blocks.size());
   chosen_.resize(blocks.size());
   PostDominatorTree tree(const_cast<Function&>(f));
-  for (BlockNo a = 0; a < blocks.size(); ++a) {
+  for (BlockNo a = 0; a < blocks.endId(); ++a) {
     if (!branches(blocks[a])) continue;
     const auto* node = tree.getNode(blocks[a]);
     if (node == nullptr) continue;
@@ -47,7 +48,7 @@ ControlDependence::ControlDependence(const Function& f) {
         if (at->getBlock() == nullptr) break;
         BlockNo b = numberOf(at->getBlock());
         // Successors may share a way up.
-        if (b != ~0u && (deciding_[b].empty() || deciding_[b].back() != a)) deciding_[b].push_back(a);
+        if (b != kNoBlock && (deciding_[b].empty() || deciding_[b].back() != a)) deciding_[b].push_back(a);
       }
   }
 }
@@ -58,7 +59,7 @@ static bool onlyComputes(const BasicBlock& b) {
 }
 
 BlockNo ControlDependence::repeated(BlockNo b) const {
-  if (!branches(blocks[b])) return ~0u;
+  if (!branches(blocks[b])) return kNoBlock;
   for (const BasicBlock* s : successors(blocks[b])) {
     BlockNo from = b;
     for (int steps = 0; s != nullptr && steps < 16; ++steps) {
@@ -69,13 +70,13 @@ BlockNo ControlDependence::repeated(BlockNo b) const {
       s = s->getSingleSuccessor();
     }
   }
-  return ~0u;
+  return kNoBlock;
 }
 
 std::vector<BlockNo> ControlDependence::decidingAhead(BlockNo b) const {
   std::vector<BlockNo> ahead;
   for (BlockNo a : deciding_[b])
-    if (a < b || (repeats_[a] != ~0u && repeats_[a] <= b && !isAssertion(a))) ahead.push_back(a);
+    if (a < b || (repeats_[a] != kNoBlock && repeats_[a] <= b && !isAssertion(a))) ahead.push_back(a);
   return ahead;
 }
 
@@ -92,7 +93,7 @@ bool ControlDependence::onlyLeadsOn(const BasicBlock& b) {
 
 BlockNo ControlDependence::numberOf(const BasicBlock* b) const {
   auto at = numbers_.find(b);
-  return at == numbers_.end() ? ~0u : at->second;
+  return at == numbers_.end() ? kNoBlock : at->second;
 }
 
 // From each entering edge up through what decides over it, but not to what decides whether the block is reached at all.
@@ -101,14 +102,14 @@ const std::vector<BlockNo>& ControlDependence::choosing(BlockNo b) {
   if (chosen_[b]) return found;
   chosen_[b] = 1;
   const std::vector<BlockNo>& own = deciding_[b];
-  DenseSet<BlockNo> seen;
+  std::unordered_set<BlockNo> seen;
   auto add = [&](BlockNo a) {
     if (std::binary_search(own.begin(), own.end(), a)) return;
     if (seen.insert(a).second) found.push_back(a);
   };
   for (const BasicBlock* p : predecessors(blocks[b])) {
     BlockNo from = numberOf(p);
-    if (from == ~0u) continue;
+    if (from == kNoBlock) continue;
     if (branches(p)) add(from);
     for (BlockNo a : deciding_[from]) add(a);
   }

@@ -2,23 +2,21 @@
 // in LLVM's tree, so its blocks are dependent on their branches like others.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "infer/ids.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Function.h"
 
 namespace blackout {
-
-using BlockNo = std::uint32_t;
 
 class ControlDependence {
  public:
   explicit ControlDependence(const llvm::Function& f);
 
   // Blocks that can be reached, in reverse post-order.
-  std::vector<const llvm::BasicBlock*> blocks;
-  // ~0u: it can't be reached.
+  IdVector<BlockNo, const llvm::BasicBlock*> blocks;
+  // kNoBlock: it can't be reached.
   BlockNo numberOf(const llvm::BasicBlock* b) const;
   // The blocks whose branches decide directly whether this one runs, in order.
   const std::vector<BlockNo>& deciding(BlockNo b) const { return deciding_[b]; }
@@ -37,11 +35,11 @@ class ControlDependence {
   BlockNo repeated(BlockNo b) const;
 
   llvm::DenseMap<const llvm::BasicBlock*, BlockNo> numbers_;
-  std::vector<std::vector<BlockNo>> deciding_;
-  std::vector<std::vector<BlockNo>> choosing_;
-  std::vector<char> chosen_;
-  std::vector<char> doomed_;      // every way from here ends the program
-  std::vector<BlockNo> repeats_;  // by branch: the start of the loop whose next turn it decides over, or ~0u
+  IdVector<BlockNo, std::vector<BlockNo>> deciding_;
+  IdVector<BlockNo, std::vector<BlockNo>> choosing_;
+  IdVector<BlockNo, char> chosen_;
+  IdVector<BlockNo, char> doomed_;      // every way from here ends the program
+  IdVector<BlockNo, BlockNo> repeats_;  // by branch: the start of the loop whose next turn it decides over, or kNoBlock
 };
 
 }  // namespace blackout

@@ -7,7 +7,7 @@ using namespace llvm;
 namespace blackout {
 
 KeyNo FieldTable::of(const std::string& key) {
-  auto [at, fresh] = numbers_.try_emplace(key, static_cast<KeyNo>(keys_.size()));
+  auto [at, fresh] = numbers_.try_emplace(key, keys_.endId());
   if (!fresh) return at->second;
   KeyNo no = at->second;
   keys_.push_back(key);

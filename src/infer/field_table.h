@@ -2,19 +2,18 @@
 // Metadata of another shape than expected says nothing.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "infer/guardians.h"
+#include "infer/ids.h"
 #include "ir/prepared.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Metadata.h"
 
 namespace blackout {
 
-using KeyNo = std::uint32_t;
 using Keys = std::vector<KeyNo>;  // sorted, without doubles
 
 class FieldTable {
@@ -32,8 +31,8 @@ class FieldTable {
 
  private:
   std::unordered_map<std::string, KeyNo> numbers_;
-  std::vector<FieldKey> keys_;
-  std::vector<KeyNo> structs_;
+  IdVector<KeyNo, FieldKey> keys_;
+  IdVector<KeyNo, KeyNo> structs_;
 };
 
 // Adds the keys of `more`.

@@ -24,11 +24,11 @@ class ReadTable {
  public:
   ReadNo of(AccessSite site, KeyNo key, bool swaps);
   const FieldRead& at(ReadNo no) const { return reads_[no]; }
-  std::size_t size() const { return reads_.size(); }
+  ReadNo endId() const { return reads_.endId(); }
 
  private:
   std::unordered_map<std::uint64_t, ReadNo> numbers_;
-  std::vector<FieldRead> reads_;
+  IdVector<ReadNo, FieldRead> reads_;
 };
 
 // Memory whose contents are followed: a global variable, or the field of all volatile structs of a type.
@@ -83,7 +83,7 @@ struct OutFact {
 };
 
 struct FunctionFacts {
-  std::vector<BlockFact> blocks;
+  IdVector<BlockNo, BlockFact> blocks;
   SetNo returned = 0;
   std::vector<OutFact> outs;
 };

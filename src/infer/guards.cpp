@@ -21,16 +21,15 @@ GuardSearch::GuardSearch(const ProgramCode& code, ProgramFacts& facts, Resolver&
     : code_(code), facts_(facts), resolver_(resolver) {
   tests_.resize(facts.functions.size());
   entry_.resize(facts.functions.size());
-  for (std::size_t f = 0; f < facts.functions.size(); ++f) findTests(facts.functions[f], tests_[f]);
-  deciding_.resize(facts.reads.size());
+  for (FunctionNo f = 0; f < facts.functions.endId(); ++f) findTests(facts.functions[f], tests_[f]);
+  deciding_.resize(facts.reads.endId().value());
   findBelow();
   findFromCallers();
-  for (std::size_t f = 0; f < facts.functions.size(); ++f)
-    for (std::size_t b = 0; b < facts.functions[f].blocks.size(); ++b)
+  for (FunctionNo f = 0; f < facts.functions.endId(); ++f)
+    for (BlockNo b = 0; b < facts.functions[f].blocks.endId(); ++b)
       for (const ReadFact& read : facts.functions[f].blocks[b].reads) {
-        auto no = static_cast<FunctionNo>(f);
-        addGuards(read, above(no, static_cast<BlockNo>(b), read.deciding), Filter::Related);
-        for (std::size_t root : rootsOf(no, read.spot)) addGuards(read, entry_[f][root], Filter::Related);
+        addGuards(read, above(f, b, read.deciding), Filter::Related);
+        for (std::size_t root : rootsOf(f, read.spot)) addGuards(read, entry_[f][root], Filter::Related);
         addGuards(read, resolver.resolve(read.left), Filter::Related);
         addGuards(read, resolver.resolve(read.asserted), Filter::SameObject);
         addGuards(read, resolver.resolve(read.choice), Filter::None);
@@ -53,13 +52,13 @@ std::vector<std::size_t> GuardSearch::rootsOf(FunctionNo f, SpotNo spot) const {
 // The tests of objects from which one gets to a spot.
 SetNo GuardSearch::related(SetNo tests, SpotNo to) {
   if (tests == 0 || to == kAnySpot) return tests;
-  auto [at, fresh] = related_.try_emplace((std::uint64_t{tests} << 32) | to, 0);
+  auto [at, fresh] = related_.try_emplace(bothOf(tests, to), 0);
   if (!fresh) return at->second;
   std::vector<Origin> kept;
   for (const Origin& o : facts_.sets.of(tests))
     if (facts_.objects->isRelated(to, o.spot)) kept.push_back(o);
   SetNo set = facts_.sets.intern(std::move(kept));
-  return related_[(std::uint64_t{tests} << 32) | to] = set;
+  return related_[bothOf(tests, to)] = set;
 }
 
 bool GuardSearch::before(const GuardExample& a, const GuardExample& b) const {
@@ -73,15 +72,15 @@ bool GuardSearch::before(const GuardExample& a, const GuardExample& b) const {
 // settle at all: after so many passes they are left as they are.
 constexpr int kMostPasses = 12;
 
-void GuardSearch::findTests(const FunctionFacts& f, std::vector<BlockTests>& tests) {
+void GuardSearch::findTests(const FunctionFacts& f, IdVector<BlockNo, BlockTests>& tests) {
   tests.resize(f.blocks.size());
-  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+  for (BlockNo b = 0; b < f.blocks.endId(); ++b) {
     tests[b].condition = resolver_.resolve(f.blocks[b].condition);
   }
   bool changed = true;
   for (int pass = 0; changed && pass < kMostPasses; ++pass) {
     changed = false;
-    for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    for (BlockNo b = 0; b < f.blocks.endId(); ++b) {
       SetNo above = tests[b].above;
       for (BlockNo a : f.blocks[b].deciding)
         above = facts_.sets.unite(above, facts_.sets.unite(tests[a].condition, tests[a].above));
@@ -102,7 +101,7 @@ SetNo GuardSearch::above(FunctionNo f, BlockNo block, const Deciding& deciding) 
 // The fields that are read in a function or below it, from callees to callers.
 void GuardSearch::findBelow() {
   below_.resize(facts_.functions.size());
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f) {
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f) {
     below_[f].resize(code_.functions[f]->arg_size() + 1);
     for (const BlockFact& b : facts_.functions[f].blocks)
       for (const ReadFact& r : b.reads)
@@ -125,9 +124,9 @@ void GuardSearch::findBelow() {
 }
 
 // The fields that are written in a function or below it.
-std::vector<Keys> GuardSearch::writtenBelow() const {
-  std::vector<Keys> all(facts_.functions.size());
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f)
+IdVector<FunctionNo, Keys> GuardSearch::writtenBelow() const {
+  IdVector<FunctionNo, Keys> all(facts_.functions.size());
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f)
     for (const BlockFact& b : facts_.functions[f].blocks) addKeys(all[f], b.writes);
   fromCallees([&](FunctionNo f, const CallFact& c) {
     std::size_t size = all[f].size();
@@ -139,10 +138,10 @@ std::vector<Keys> GuardSearch::writtenBelow() const {
 
 // Adds what calls do to what their callers do, until nothing changes. `add` says whether the caller's part has grown.
 void GuardSearch::fromCallees(const std::function<bool(FunctionNo, const CallFact&)>& add) const {
-  std::vector<std::vector<FunctionNo>> callers(facts_.functions.size());
+  IdVector<FunctionNo, std::vector<FunctionNo>> callers(facts_.functions.size());
   std::deque<FunctionNo> work;
-  std::vector<char> waiting(facts_.functions.size(), 1);
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f) {
+  IdVector<FunctionNo, char> waiting(facts_.functions.size(), 1);
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f) {
     work.push_back(f);
     for (const BlockFact& b : facts_.functions[f].blocks)
       for (const CallFact& c : b.calls)
@@ -171,10 +170,10 @@ SpotNo GuardSearch::actualOf(const CallFact& call, std::size_t argument) const {
 }
 
 void GuardSearch::findSetUps() {
-  std::vector<Keys> written = writtenBelow();
+  IdVector<FunctionNo, Keys> written = writtenBelow();
   std::map<Origin, Keys> under;  // what is written under a test
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f)
-    for (BlockNo b = 0; b < facts_.functions[f].blocks.size(); ++b) {
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f)
+    for (BlockNo b = 0; b < facts_.functions[f].blocks.endId(); ++b) {
       const BlockFact& block = facts_.functions[f].blocks[b];
       auto note = [&](SetNo tests, const Keys& keys) {
         if (keys.empty()) return;
@@ -190,12 +189,12 @@ void GuardSearch::findSetUps() {
     }
   const Keys marks = code_.marks();
   std::map<KeyNo, std::vector<ReadNo>> reads, readsOfStruct;
-  for (ReadNo r = 0; r < facts_.reads.size(); ++r) {
+  for (ReadNo r = 0; r < facts_.reads.endId(); ++r) {
     reads[facts_.reads.at(r).key].push_back(r);
     readsOfStruct[code_.fields.structOf(facts_.reads.at(r).key)].push_back(r);
   }
   for (const auto& [test, keys] : under) {
-    KeyNo own = facts_.reads.at(test.no).key;
+    KeyNo own = facts_.reads.at(test.read()).key;
     auto sets = [&](KeyNo key) { return std::binary_search(keys.begin(), keys.end(), key); };
     if (!sets(own) && !sets(code_.fields.structOf(own))) continue;
     // A magic number speaks for its struct, even if the rest needs no setting.
@@ -208,16 +207,16 @@ void GuardSearch::findSetUps() {
 }
 
 SetNo GuardSearch::onePerField(SetNo set) const {
-  std::map<std::pair<Origin::Kind, KeyNo>, Origin> best;
+  std::map<std::pair<Origin::Kind, std::uint32_t>, Origin> best;
   for (const Origin& o : facts_.sets.of(set)) {
-    KeyNo key = o.kind == Origin::Read ? facts_.reads.at(o.no).key : o.no;
-    auto [at, fresh] = best.try_emplace({o.kind, key}, o);
+    std::uint32_t field = o.kind == Origin::Read ? facts_.reads.at(o.read()).key.value() : o.no;
+    auto [at, fresh] = best.try_emplace({o.kind, field}, o);
     if (!fresh && o.kind == Origin::Read &&
-        before({shapeOf(o.stage), o.no}, {shapeOf(at->second.stage), at->second.no}))
+        before({shapeOf(o.stage), o.read()}, {shapeOf(at->second.stage), at->second.read()}))
       at->second = o;
   }
   std::vector<Origin> origins;
-  for (const auto& [key, o] : best) origins.push_back(o);
+  for (const auto& [field, o] : best) origins.push_back(o);
   return facts_.sets.intern(std::move(origins));
 }
 
@@ -226,11 +225,11 @@ SetNo GuardSearch::onePerField(SetNo set) const {
 void GuardSearch::findFromCallers() {
   entry_.resize(facts_.functions.size());
   std::deque<FunctionNo> work;
-  std::vector<char> waiting(facts_.functions.size(), 1);
+  IdVector<FunctionNo, char> waiting(facts_.functions.size(), 1);
   // Sets that are thinned out need not settle.
   constexpr unsigned kMostVisits = 64;
-  std::vector<unsigned> visits(facts_.functions.size());
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f) {
+  IdVector<FunctionNo, unsigned> visits(facts_.functions.size());
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f) {
     entry_[f].resize(code_.functions[f]->arg_size() + 1);
     work.push_back(f);
   }
@@ -259,12 +258,11 @@ void GuardSearch::findFromCallers() {
     work.pop_front();
     waiting[f] = 0;
     if (++visits[f] > kMostVisits) continue;
-    for (std::size_t b = 0; b < facts_.functions[f].blocks.size(); ++b)
+    for (BlockNo b = 0; b < facts_.functions[f].blocks.endId(); ++b)
       for (const CallFact& c : facts_.functions[f].blocks[b].calls)
         for (std::size_t k = 0; k < entry_[c.callee].size(); ++k) {
           if (below_[c.callee][k].empty()) continue;
-          SetNo all = one(facts_.sets.unite(entry_[c.callee][k],
-                                            one(passed(f, above(f, static_cast<BlockNo>(b), c.deciding), c, k))));
+          SetNo all = one(facts_.sets.unite(entry_[c.callee][k], one(passed(f, above(f, b, c.deciding), c, k))));
           if (all == entry_[c.callee][k]) continue;
           entry_[c.callee][k] = all;
           if (waiting[c.callee]) continue;
@@ -273,23 +271,24 @@ void GuardSearch::findFromCallers() {
         }
   }
   // All reads that decide over a call, not only the examples.
-  for (FunctionNo f = 0; f < facts_.functions.size(); ++f)
-    for (std::size_t b = 0; b < facts_.functions[f].blocks.size(); ++b)
+  for (FunctionNo f = 0; f < facts_.functions.endId(); ++f)
+    for (BlockNo b = 0; b < facts_.functions[f].blocks.endId(); ++b)
       for (const CallFact& c : facts_.functions[f].blocks[b].calls)
         for (std::size_t k = 0; k < entry_[c.callee].size(); ++k) {
           const Keys& below = below_[c.callee][k];
           if (below.empty()) continue;
-          for (const Origin& o : facts_.sets.of(passed(f, above(f, static_cast<BlockNo>(b), c.deciding), c, k)))
-            if (o.kind == Origin::Read) deciding_[o.no] |= below.size() > 1 || below[0] != facts_.reads.at(o.no).key;
+          for (const Origin& o : facts_.sets.of(passed(f, above(f, b, c.deciding), c, k)))
+            if (o.kind == Origin::Read)
+              deciding_[o.read()] |= below.size() > 1 || below[0] != facts_.reads.at(o.read()).key;
         }
 }
 
 void GuardSearch::add(KeyNo guarded, AccessSite read, SpotNo spot, const Origin& by) {
-  const FieldRead& test = facts_.reads.at(by.no);
+  const FieldRead& test = facts_.reads.at(by.read());
   // The very same load, on another turn of a loop.
   if (test.site == read && test.key == guarded) return;
-  deciding_[by.no] = 1;
-  GuardExample example{isTested(by.stage) ? shapeOf(by.stage) : Shape::Chase, by.no,
+  deciding_[by.read()] = 1;
+  GuardExample example{isTested(by.stage) ? shapeOf(by.stage) : Shape::Chase, by.read(),
                        facts_.objects->isSameObject(spot, by.spot)};
   auto [at, fresh] = guards_.try_emplace({test.key, guarded, read}, example);
   if (fresh) return;

@@ -38,9 +38,9 @@ class GuardSearch {
   GuardSearch(const ProgramCode& code, ProgramFacts& facts, Resolver& resolver);
 
   const std::vector<std::pair<GuardKey, GuardExample>>& guards() const { return list_; }  // in order
-  const std::vector<char>& deciding() const { return deciding_; }  // by ReadNo: it decides over something
+  const IdVector<ReadNo, char>& deciding() const { return deciding_; }                    // it decides over something
   std::size_t volatileFields() const { return volatiles_.size(); }
-  const std::vector<std::vector<BlockTests>>& tests() const { return tests_; }
+  const IdVector<FunctionNo, IdVector<BlockNo, BlockTests>>& tests() const { return tests_; }
   // Fields that a function and what it calls read in objects to which its argument leads; one past the last argument:
   // in others.
   const Keys& readBelow(FunctionNo f, std::size_t argument) const { return below_[f][argument]; }
@@ -50,8 +50,8 @@ class GuardSearch {
 
  private:
   enum class Filter { Related, SameObject, Tested, None };
-  void findTests(const FunctionFacts& f, std::vector<BlockTests>& tests);
-  std::vector<Keys> writtenBelow() const;
+  void findTests(const FunctionFacts& f, IdVector<BlockNo, BlockTests>& tests);
+  IdVector<FunctionNo, Keys> writtenBelow() const;
   void fromCallees(const std::function<bool(FunctionNo, const CallFact&)>& add) const;
   SpotNo actualOf(const CallFact& call, std::size_t argument) const;
   void findSetUps();
@@ -66,16 +66,16 @@ class GuardSearch {
   const ProgramCode& code_;
   ProgramFacts& facts_;
   Resolver& resolver_;
-  std::vector<std::vector<BlockTests>> tests_;
-  std::vector<std::vector<Keys>> below_;   // by function and argument
-  std::vector<std::vector<SetNo>> entry_;  // by function and argument: tests of callers
+  IdVector<FunctionNo, IdVector<BlockNo, BlockTests>> tests_;
+  IdVector<FunctionNo, std::vector<Keys>> below_;   // by function and argument
+  IdVector<FunctionNo, std::vector<SetNo>> entry_;  // by function and argument: tests of callers
   std::unordered_map<std::uint64_t, SetNo> related_;
-  std::vector<char> deciding_;
+  IdVector<ReadNo, char> deciding_;
   std::set<KeyNo> volatiles_;
   struct Hash {
     std::size_t operator()(const GuardKey& k) const {
-      std::uint64_t h = (std::uint64_t{k.guardian} << 32 | k.guarded) * 0x9e3779b97f4a7c15u;
-      return (h ^ k.read) * 0xff51afd7ed558ccdu >> 7;
+      std::uint64_t h = bothOf(k.guardian, k.guarded) * 0x9e3779b97f4a7c15u;
+      return (h ^ k.read.value()) * 0xff51afd7ed558ccdu >> 7;
     }
   };
   std::unordered_map<GuardKey, GuardExample, Hash> guards_;

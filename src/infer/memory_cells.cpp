@@ -88,7 +88,7 @@ void MemoryCells::cut(Survey& survey) {
   for (Cell& cell : cells_) cell.led = survey.leadInto({cell.begin, cell.begin + 1});
   for (const Survey::Range& block : survey.blocks) {
     if (!survey.leadInto(block)) continue;
-    for (CellNo c = find(block.begin); c < count() && cells_[c].begin < block.end; ++c) cells_[c].led = true;
+    for (CellNo c = find(block.begin); c < endId() && cells_[c].begin < block.end; ++c) cells_[c].led = true;
   }
 }
 
@@ -121,7 +121,7 @@ CellNo MemoryCells::find(PmAddr word) const {
       std::upper_bound(cells_.begin(), cells_.end(), word, [](PmAddr a, const Cell& cell) { return a < cell.begin; });
   if (after == cells_.begin()) return kNone;
   --after;
-  return word < after->end || word == after->begin ? static_cast<CellNo>(after - cells_.begin()) : kNone;
+  return word < after->end || word == after->begin ? CellNo(after - cells_.begin()) : kNone;
 }
 
 CellNo MemoryCells::of(PmAddr word) const {

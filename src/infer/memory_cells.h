@@ -11,26 +11,25 @@
 #include <unordered_set>
 #include <vector>
 
+#include "infer/ids.h"
 #include "infer/pointer_words.h"
 
 namespace blackout {
 
-using CellNo = std::uint32_t;
-
 class MemoryCells {
  public:
-  static constexpr CellNo kNone = ~CellNo{0};
+  static constexpr CellNo kNone = CellNo(UINT32_MAX);
 
   // Follows the words through the whole trace.
   MemoryCells(const Trace& trace, PointerWords& words);
 
-  CellNo count() const { return static_cast<CellNo>(cells_.size()); }
+  CellNo endId() const { return cells_.endId(); }
   PmAddr begin(CellNo cell) const { return cells_[cell].begin; }
   PmAddr end(CellNo cell) const { return cells_[cell].end; }
   // The cell of a word.
   CellNo of(PmAddr word) const;
   // Whether stored bytes lead from this cell to the next one.
-  bool joined(CellNo cell) const { return cell + 1 < count() && cells_[cell].end == cells_[cell + 1].begin; }
+  bool joined(CellNo cell) const { return cell + 1 < endId() && cells_[cell].end == cells_[cell + 1].begin; }
 
  private:
   struct Cell {
@@ -42,7 +41,7 @@ class MemoryCells {
   void cut(Survey& survey);
   void findRootWords(const Trace& trace, const Survey& survey);
 
-  std::vector<Cell> cells_;  // by begin
+  IdVector<CellNo, Cell> cells_;  // by begin
   std::unordered_set<PmAddr> rootWords_;
 };
 

@@ -90,7 +90,7 @@ Objects::Address Objects::addressOf(const Value* pointer) const {
 }
 
 ObjectNo Objects::make(const Value* v, bool open) {
-  auto no = static_cast<ObjectNo>(objects_.size());
+  auto no = objects_.endId();
   Object o;
   o.value = v;
   o.open = open;
@@ -195,7 +195,7 @@ SpotNo Objects::intern(Spot spot) {
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
-  auto [at, fresh] = spotNumbers_.try_emplace(spot, static_cast<SpotNo>(spots_.size()));
+  auto [at, fresh] = spotNumbers_.try_emplace(spot, spots_.endId());
   if (fresh) spots_.push_back(std::move(spot));
   return at->second;
 }

@@ -13,15 +13,11 @@
 #include <tuple>
 #include <vector>
 
+#include "infer/ids.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Module.h"
 
 namespace blackout {
-
-using ObjectNo = std::uint32_t;
-using SpotNo = std::uint32_t;
-constexpr SpotNo kAnySpot = 0;  // unknown: related to everything
-constexpr SpotNo kNoSpot = 1;   // no memory: related to nothing
 
 class Objects {
  public:
@@ -80,8 +76,8 @@ class Objects {
   const llvm::DataLayout& dl_;
   llvm::DenseMap<const llvm::Value*, ObjectNo> numbers_;
   std::map<Place, ObjectNo> places_;
-  std::vector<Object> objects_;
-  std::vector<Spot> spots_;
+  IdVector<ObjectNo, Object> objects_;
+  IdVector<SpotNo, Spot> spots_;
   std::map<Spot, SpotNo> spotNumbers_;
   int depth_ = 0;  // of objectOf
 };

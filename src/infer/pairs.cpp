@@ -18,8 +18,8 @@ Tests testsIn(const std::vector<Origin>& origins, SpotNo spot, const ProgramFact
   std::map<KeyNo, GuardExample> best;
   for (const Origin& o : origins) {
     if (o.kind != Origin::Read || !isTested(o.stage) || !facts.objects->isRelated(spot, o.spot)) continue;
-    GuardExample example{shapeOf(o.stage), o.no};
-    auto [at, fresh] = best.try_emplace(facts.reads.at(o.no).key, example);
+    GuardExample example{shapeOf(o.stage), o.read()};
+    auto [at, fresh] = best.try_emplace(facts.reads.at(o.read()).key, example);
     if (!fresh && guards.before(example, at->second)) at->second = example;
   }
   return {best.begin(), best.end()};
@@ -102,10 +102,10 @@ void PairSearch::addNested(const std::vector<BlockNo>& above, const Conditions& 
 
 void PairSearch::function(FunctionNo no) {
   const FunctionFacts& f = facts_.functions[no];
-  const std::vector<BlockTests>& tests = guards_.tests()[no];
+  const IdVector<BlockNo, BlockTests>& tests = guards_.tests()[no];
   // What callers pass is left out: it stands for many calls, no two of which need be the same.
   Conditions conditions;
-  for (BlockNo b = 0; b < f.blocks.size(); ++b) {
+  for (BlockNo b = 0; b < f.blocks.endId(); ++b) {
     std::vector<SetNo>& own = conditions[f.blocks[b].group];
     own.insert(own.end(), f.blocks[b].terms.begin(), f.blocks[b].terms.end());
   }
@@ -115,7 +115,7 @@ void PairSearch::function(FunctionNo no) {
   });
   if (conditions.empty()) return;
   // The conditions that decide over a block, directly or through others.
-  std::vector<std::vector<BlockNo>> above(f.blocks.size());
+  IdVector<BlockNo, std::vector<BlockNo>> above(f.blocks.size());
   auto aboveBy = [&](const std::vector<BlockNo>& deciding, std::vector<BlockNo> all) {
     for (BlockNo a : deciding) {
       steps_ += above[a].size() + 1;
@@ -128,7 +128,7 @@ void PairSearch::function(FunctionNo no) {
   };
   for (bool changed = true; changed;) {
     changed = false;
-    for (BlockNo b = 0; b < f.blocks.size() && steps_ < kMostSteps; ++b) {
+    for (BlockNo b = 0; b < f.blocks.endId() && steps_ < kMostSteps; ++b) {
       std::vector<BlockNo> all = aboveBy(f.blocks[b].deciding, above[b]);
       changed |= all != above[b];
       above[b] = std::move(all);
@@ -136,7 +136,7 @@ void PairSearch::function(FunctionNo no) {
   }
   std::set<std::tuple<BlockNo, KeyNo, SpotNo>> doneTogether;
   std::set<std::tuple<std::vector<BlockNo>, KeyNo, SpotNo>> doneNested;
-  for (BlockNo b = 0; b < f.blocks.size(); ++b) {
+  for (BlockNo b = 0; b < f.blocks.endId(); ++b) {
     if (steps_ >= kMostSteps) {
       ++gaveUp_;
       return;
@@ -206,7 +206,7 @@ PairFindings PairSearch::take() {
 
 PairFindings findPairs(const ProgramCode& code, const ProgramFacts& facts, const GuardSearch& guards) {
   PairSearch search(code, facts, guards);
-  for (FunctionNo f = 0; f < code.functions.size(); ++f) search.function(f);
+  for (FunctionNo f = 0; f < code.functions.endId(); ++f) search.function(f);
   search.eachOther();
   return search.take();
 }

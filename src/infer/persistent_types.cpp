@@ -62,7 +62,7 @@ void PersistentTypes::readTypes(const ProgramCode& code) {
     // A container of the library is persistent only where somebody flushes one.
     if (type.empty() || type.starts_with("std::") || owner.starts_with("std::")) continue;
     KeyNo to = code_.fields.of(type.str());
-    if (related_.size() <= std::max(from, to)) related_.resize(std::max(from, to) + 1);
+    if (!related_.has(std::max(from, to))) related_.resize(std::max(from, to).value() + std::size_t{1});
     related_[from].push_back(to);
     if (pointer)
       pointers_[code_.fields.of((owner + "." + member).str())] = to;
@@ -141,7 +141,7 @@ void PersistentTypes::close() {
   fields_.resize(size);
   related_.resize(size);
   std::vector<KeyNo> work;
-  for (KeyNo k = 0; k < size; ++k)
+  for (KeyNo k : idRange<KeyNo>(size))
     if (structs_[k]) work.push_back(k);
   while (!work.empty()) {
     KeyNo from = work.back();
@@ -157,7 +157,7 @@ void PersistentTypes::close() {
 bool PersistentTypes::isPersistent(KeyNo key) const {
   if (all_ || !anyFlush_) return true;
   KeyNo owner = code_.fields.structOf(key);
-  return (key < fields_.size() && fields_[key]) || (owner < structs_.size() && structs_[owner]);
+  return (fields_.has(key) && fields_[key] != 0) || (structs_.has(owner) && structs_[owner] != 0);
 }
 
 }  // namespace blackout

@@ -25,9 +25,9 @@ class PersistentTypes {
 
   ProgramCode& code_;
   bool all_, anyFlush_ = false;
-  std::vector<char> structs_;                      // by key
-  std::vector<char> fields_;                       // what a pointer in a volatile struct leads to
-  std::vector<std::vector<KeyNo>> related_;        // by struct: what is persistent with it
+  IdVector<KeyNo, char> structs_;
+  IdVector<KeyNo, char> fields_;                   // what a pointer in a volatile struct leads to
+  IdVector<KeyNo, std::vector<KeyNo>> related_;    // by struct: what is persistent with it
   std::unordered_map<KeyNo, KeyNo> pointers_;      // by member: the struct that it points to
   llvm::DenseMap<const llvm::Value*, Keys> uses_;  // by root: the structs that accesses through it reach
 };

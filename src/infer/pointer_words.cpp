@@ -41,15 +41,6 @@ void forEachWord(PmAddr begin, std::string_view bytes, Use use) {
   }
 }
 
-struct MapPayload {
-  std::uint64_t address = 0, size = 0;
-};
-MapPayload mapOf(std::string_view payload) {
-  MapPayload map;
-  if (payload.size() >= sizeof map) std::memcpy(&map, payload.data(), sizeof map);
-  return map;
-}
-
 }  // namespace
 
 void Mappings::add(std::uint64_t begin, std::uint64_t size, PmAddr to) {
@@ -91,8 +82,8 @@ void PointerWords::survey() {
     if (kindOf(trace_[n]) == EventKind::Map) maps.push_back(n);
   std::reverse(maps.begin(), maps.end());
   for (EventNo n : maps) {
-    MapPayload map = mapOf(trace_.payload(n));
-    first_.add(map.address, map.size, trace_[n].addr);
+    auto [address, size] = trace_.mapping(n);
+    first_.add(address, size, trace_[n].addr);
   }
   mappings_ = first_;
   for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
@@ -162,8 +153,8 @@ void PointerWords::clear(PmAddr begin, PmAddr end) {
 }
 
 void PointerWords::map(EventNo n) {
-  MapPayload map = mapOf(trace_.payload(n));
-  mappings_.add(map.address, map.size, trace_[n].addr);
+  auto [address, size] = trace_.mapping(n);
+  mappings_.add(address, size, trace_[n].addr);
 }
 
 const std::vector<PointerChange>& PointerWords::follow(EventNo n) {

@@ -55,7 +55,7 @@ AccessSite AccessSites::of(const Instruction& i, SiteClass cls) {
   }
   source.id = siteId(inner, cls);
   std::uint64_t id = blackout::accessId(source);
-  auto [known, first] = byId_.try_emplace(id, static_cast<AccessSite>(sources_.size()));
+  auto [known, first] = byId_.try_emplace(id, sources_.endId());
   at->second = known->second;
   if (first) {
     sources_.push_back(std::move(source));
@@ -108,14 +108,14 @@ std::vector<const Value*> rootsOf(const Value* pointer) {
 ProgramCode::ProgramCode(const Module& m) : module(m) {
   for (const Function& f : m) {
     if (f.isDeclaration()) continue;
-    numbers_[&f] = static_cast<FunctionNo>(functions.size());
+    numbers_[&f] = functions.endId();
     functions.push_back(&f);
     firstArgument_.push_back(argumentCount_);
     argumentCount_ += static_cast<std::uint32_t>(f.arg_size());
   }
   callers_.resize(functions.size());
   argumentKeys_.resize(argumentCount_);
-  for (FunctionNo no = 0; no < functions.size(); ++no)
+  for (FunctionNo no = 0; no < functions.endId(); ++no)
     for (const Instruction& i : instructions(*functions[no])) {
       addAccess(i);
       const auto* call = dyn_cast<CallBase>(&i);

@@ -15,10 +15,6 @@
 
 namespace blackout {
 
-using AccessSite = std::uint32_t;
-using FunctionNo = std::uint32_t;
-constexpr FunctionNo kNoFunction = ~0u;
-
 // Accesses that are one place of the program for a trace (infer/access_id.h). Of several ways into which it was inlined
 // the first in order stands for all.
 class AccessSites {
@@ -30,8 +26,8 @@ class AccessSites {
  private:
   llvm::DenseMap<std::pair<const void*, unsigned>, AccessSite> byLocation_;
   std::unordered_map<std::uint64_t, AccessSite> byId_;
-  std::vector<Source> sources_;
-  std::vector<std::uint64_t> ids_;
+  IdVector<AccessSite, Source> sources_;
+  IdVector<AccessSite, std::uint64_t> ids_;
 };
 
 struct CodeAccess {
@@ -69,8 +65,8 @@ class ProgramCode {
   const llvm::Module& module;
   FieldTable fields;
   AccessSites sites;
-  std::vector<const llvm::Function*> functions;  // with a body
-  std::vector<CodeCall> calls;                   // of those, in order of the code
+  IdVector<FunctionNo, const llvm::Function*> functions;
+  std::vector<CodeCall> calls;  // of those, in order of the code
 
   FunctionNo numberOf(const llvm::Function* f) const;
   const CodeAccess* accessOf(const llvm::Instruction& i) const;
@@ -83,8 +79,6 @@ class ProgramCode {
   std::size_t indirectCalls() const;
   // Fields that are set to the very constant that they are tested for, as a magic number is.
   Keys marks() const;
-  // What callers pass: the keys of what the argument points to.
-  const Keys& argumentKeys(std::uint32_t argument) const { return argumentKeys_[argument]; }
 
  private:
   void addAccess(const llvm::Instruction& i);
@@ -95,10 +89,10 @@ class ProgramCode {
   llvm::DenseMap<const llvm::Function*, FunctionNo> numbers_;
   llvm::DenseMap<const llvm::Instruction*, std::uint32_t> accessNo_;
   std::vector<CodeAccess> accesses_;
-  std::vector<std::vector<std::uint32_t>> callers_;
-  std::vector<std::uint32_t> firstArgument_;
+  IdVector<FunctionNo, std::vector<std::uint32_t>> callers_;
+  IdVector<FunctionNo, std::uint32_t> firstArgument_;
   std::uint32_t argumentCount_ = 0;
-  std::vector<Keys> argumentKeys_;
+  std::vector<Keys> argumentKeys_;  // what callers pass: the keys of what the argument points to
 };
 
 // The function that a call leads to, if it is known and has a body.

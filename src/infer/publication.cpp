@@ -47,7 +47,7 @@ class Periods {
 class Publications {
  public:
   explicit Publications(const Trace& trace) : trace_(trace), words_(trace), cells_(trace, words_), periods_(trace) {
-    states_.resize(cells_.count());
+    states_.resize(cells_.endId().value());
   }
 
   std::vector<EventNo> run() {
@@ -144,7 +144,7 @@ class Publications {
     CellNo end = cell + 1;
     if (const CellNo block = states_[cell].block; block != kNone) {
       first = block;
-      while (end < cells_.count() && states_[end].block == block) ++end;
+      while (end < cells_.endId() && states_[end].block == block) ++end;
     } else {
       // The rest of the object, where a pointer leads to its inside at another time: joined, filled at the same time,
       // and nothing that is being filled or published has it for an object of its own.
@@ -177,7 +177,7 @@ class Publications {
       if (--states_[object].led > 0) continue;
       const std::size_t own = links.size();
       CellNo end = object;
-      for (; end < cells_.count() && states_[end].object == object; ++end)
+      for (; end < cells_.endId() && states_[end].object == object; ++end)
         forEachPointer(end, [&](PmAddr, PmAddr target) { links.push_back({object, cells_.of(target)}); });
       // Pointers to itself go with it.
       links.erase(std::remove_if(links.begin() + static_cast<std::ptrdiff_t>(own), links.end(),
@@ -194,7 +194,7 @@ class Publications {
     const CellNo first = begin == 0 ? kNone : cells_.of(wordOf(begin));
     if (first == kNone) return;
     CellNo end = first;
-    for (; end < cells_.count() && cells_.begin(end) < begin + size; ++end)
+    for (; end < cells_.endId() && cells_.begin(end) < begin + size; ++end)
       if (states_[end].published) return;  // something leads there still
     for (CellNo c = first; c < end; ++c) {
       unholdAll(c);
@@ -206,7 +206,7 @@ class Publications {
   void release(PmAddr begin) {
     const CellNo first = begin == 0 ? kNone : cells_.of(wordOf(begin));
     if (first == kNone || states_[first].block != first) return;
-    for (CellNo c = first; c < cells_.count() && states_[c].block == first; ++c) {
+    for (CellNo c = first; c < cells_.endId() && states_[c].block == first; ++c) {
       states_[c].block = kNone;
       if (states_[c].published) continue;
       unholdAll(c);
@@ -219,7 +219,7 @@ class Publications {
   MemoryCells cells_;
   Periods periods_;
   std::uint64_t current_ = 0;  // period
-  std::vector<State> states_;
+  IdVector<CellNo, State> states_;
   std::map<PmAddr, PmAddr> pointers_;   // target by word; an event that changes several is applied one by one
   std::unordered_set<PmAddr> filling_;  // words with a pointer that was stored since their object was last published
   std::vector<EventNo> initialising_;

@@ -16,7 +16,7 @@ constexpr int kMostPasses = 12;
 void FunctionSlicer::evaluate() {
   for (int pass = 0; pass < kMostPasses; ++pass) {
     changed_ = false;
-    for (BlockNo b = 0; b < control_.blocks.size(); ++b) {
+    for (BlockNo b = 0; b < control_.blocks.endId(); ++b) {
       for (const Instruction& i : *control_.blocks[b]) visit(i, b);
       set(conditions_[b], conditionOf(*control_.blocks[b]->getTerminator()));
     }
@@ -170,8 +170,8 @@ SetNo FunctionSlicer::call(const CallBase& call) {
       for (KeyNo key : p_.code.fields.argument(call, k))
         if (!p_.code.fields.isStruct(key) && p_.types.isPersistent(key)) {
           AccessSite site = p_.code.sites.of(call, SiteClass::Call);
-          all = sets_.unite(all, sets_.one({Origin::Read, kAccumulated, p_.facts.reads.of(site, key, false),
-                                            spotOf(call.getArgOperand(k)), key}));
+          all = sets_.unite(all, sets_.one(Origin::ofRead(p_.facts.reads.of(site, key, false), kAccumulated,
+                                                          spotOf(call.getArgOperand(k)), key)));
         }
   return all;
 }
@@ -186,10 +186,9 @@ SetNo FunctionSlicer::readBy(const Instruction& i, const CodeAccess& access) {
   }
   if (access.readsLocal) return 0;
   for (KeyNo key : access.readKeys) {
-    Origin o =
-        p_.types.isPersistent(key)
-            ? Origin{Origin::Read, kRaw, p_.facts.reads.of(access.site, key, access.swaps), spotOf(access.read), key}
-            : Origin{Origin::Memory, kRaw, p_.memoryOf(key)};
+    Origin o = p_.types.isPersistent(key)
+                   ? Origin::ofRead(p_.facts.reads.of(access.site, key, access.swaps), kRaw, spotOf(access.read), key)
+                   : Origin{Origin::Memory, kRaw, p_.memoryOf(key)};
     all = sets_.unite(all, sets_.one(o));
   }
   if (access.readKeys.empty())
@@ -223,8 +222,8 @@ SetNo FunctionSlicer::loadedFrom(const Value* variable, std::int64_t offset, con
       if (read.empty()) read.push_back(source);
       for (KeyNo key : read)
         if (p_.types.isPersistent(key))
-          all = sets_.unite(all, sets_.one({Origin::Read, kRaw, p_.facts.reads.of(c.access->site, key, false),
-                                            spotOf(c.access->read), key}));
+          all = sets_.unite(all, sets_.one(Origin::ofRead(p_.facts.reads.of(c.access->site, key, false), kRaw,
+                                                          spotOf(c.access->read), key)));
     }
   }
   return all;

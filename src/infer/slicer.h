@@ -38,7 +38,7 @@ struct SlicedProgram {
   ProgramFacts& facts;
   llvm::DenseMap<const llvm::GlobalVariable*, std::uint32_t> variables{};
   std::unordered_map<KeyNo, std::uint32_t> volatiles{};
-  std::vector<SetNo> returned{};  // by function, as far as known
+  IdVector<FunctionNo, SetNo> returned{};  // as far as known
 
   std::uint32_t memoryOf(const llvm::GlobalVariable* variable) {
     auto [at, fresh] = variables.try_emplace(variable, static_cast<std::uint32_t>(facts.memory.size()));
@@ -129,7 +129,7 @@ class FunctionSlicer {
   void addTerms(const llvm::Value* v, std::vector<std::vector<Origin>>& terms, int depth);
   bool onlyEvaluates(const llvm::BasicBlock& b) const;
   void findConditions(FunctionFacts& facts) const;
-  void addWaits(std::vector<std::vector<BlockNo>>& deciding);
+  void addWaits(IdVector<BlockNo, std::vector<BlockNo>>& deciding);
   std::vector<BlockNo> decidingOver(const llvm::Instruction& i, const std::vector<BlockNo>& all) const;
 
   SlicedProgram& p_;
@@ -140,11 +140,11 @@ class FunctionSlicer {
   llvm::LoopInfo loops_;
   llvm::DenseMap<const llvm::Instruction*, std::uint32_t> numbers_;
   std::vector<SetNo> values_;
-  std::vector<SetNo> conditions_;  // by block
+  IdVector<BlockNo, SetNo> conditions_;
   std::map<const llvm::Value*, StackVariable> variables_;
   std::map<std::pair<unsigned, std::int64_t>, SetNo> outs_;
   SetNo returned_ = 0;
-  std::vector<char> waits_;  // by block: its branch ends a loop that waits
+  IdVector<BlockNo, char> waits_;  // its branch ends a loop that waits
   bool changed_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace blackout {
 constexpr int kMostRounds = 6;
 
 ReadNo ReadTable::of(AccessSite site, KeyNo key, bool swaps) {
-  auto [at, fresh] = numbers_.try_emplace((std::uint64_t{site} << 32) | key, static_cast<ReadNo>(reads_.size()));
+  auto [at, fresh] = numbers_.try_emplace(bothOf(site, key), reads_.endId());
   if (fresh) reads_.push_back({site, key, swaps});
   return at->second;
 }

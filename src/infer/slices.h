@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "infer/function_facts.h"
+#include "infer/objects.h"
 #include "infer/persistent_types.h"
 
 namespace blackout {
@@ -16,9 +17,9 @@ struct ProgramFacts {
   ValueSets sets;
   std::unique_ptr<Objects> objects;
   std::vector<FollowedMemory> memory;
-  std::vector<SetNo> stored;             // what is written into each of `memory`, in the
-                                         // writers' own terms
-  std::vector<FunctionFacts> functions;  // by FunctionNo
+  std::vector<SetNo> stored;  // what is written into each of `memory`, in the
+                              // writers' own terms
+  IdVector<FunctionNo, FunctionFacts> functions;
 };
 
 // `steps`: the budget of work (ValueSets).

@@ -105,7 +105,7 @@ static Stage withConstant(const Origin& o, bool null, const ReadTable& reads) {
   if (isTested(o.stage)) return o.stage;
   if (o.stage == kMasked) return tested(Shape::Mask);
   if (o.stage != kRaw) return tested(Shape::Comparison);
-  if (o.kind == Origin::Read && reads.at(o.no).swaps) return tested(Shape::CompareAndSwap);
+  if (o.kind == Origin::Read && reads.at(o.read()).swaps) return tested(Shape::CompareAndSwap);
   return tested(null ? Shape::NullCheck : Shape::Flag);
 }
 
@@ -118,7 +118,7 @@ static bool isVersionPair(const CmpInst& compare, const std::vector<Origin>& lef
                           const ReadTable& reads, const FieldTable& fields) {
   const Origin *a = onlyRead(left), *b = onlyRead(right);
   if (!compare.isEquality() || a == nullptr || b == nullptr) return false;
-  KeyNo first = reads.at(a->no).key, second = reads.at(b->no).key;
+  KeyNo first = reads.at(a->read()).key, second = reads.at(b->read()).key;
   if (first == second) return withoutCasts(compare.getOperand(0)) != withoutCasts(compare.getOperand(1));
   return compare.getOperand(0)->getType()->isIntegerTy() && fields.structOf(first) == fields.structOf(second);
 }

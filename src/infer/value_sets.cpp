@@ -20,7 +20,7 @@ Stage compose(Stage inner, Stage outer) {
 std::size_t ValueSets::Hash::operator()(const std::vector<Origin>& v) const {
   std::uint64_t h = 0x9e3779b97f4a7c15u + v.size();
   for (const Origin& o : v) {
-    h ^= (std::uint64_t{o.no} << 16) | (std::uint64_t{o.kind} << 8) | o.stage | std::uint64_t{o.spot} << 40;
+    h ^= (std::uint64_t{o.no} << 16) | (std::uint64_t{o.kind} << 8) | o.stage | std::uint64_t{o.spot.value()} << 40;
     h *= 0xff51afd7ed558ccdu;
     h ^= h >> 32;
   }
@@ -35,7 +35,7 @@ constexpr std::size_t kMostOrigins = 96;
 constexpr std::size_t kMostOfOne = 2;
 
 static void thinOut(std::vector<Origin>& origins) {
-  std::map<std::tuple<Origin::Kind, std::uint32_t, Stage>, std::size_t> count;
+  std::map<std::tuple<Origin::Kind, KeyNo, Stage>, std::size_t> count;
   std::erase_if(origins, [&](const Origin& o) {
     return o.kind == Origin::Read && ++count[{o.kind, o.key, o.stage}] > kMostOfOne;
   });
@@ -46,7 +46,7 @@ SetNo ValueSets::intern(std::vector<Origin> origins) {
   origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
   auto at = numbers_.find(origins);
   if (at != numbers_.end()) return at->second;
-  auto no = static_cast<SetNo>(sets_.size());
+  auto no = sets_.endId();
   sets_.push_back(origins);
   numbers_.emplace(std::move(origins), no);
   return no;
@@ -57,7 +57,7 @@ SetNo ValueSets::unite(SetNo a, SetNo b) {
   if (a == 0) return b;
   if (++steps_ > mostSteps_) return a;
   if (a > b) std::swap(a, b);
-  auto [at, fresh] = unions_.try_emplace((std::uint64_t{a} << 32) | b, 0);
+  auto [at, fresh] = unions_.try_emplace(bothOf(a, b), 0);
   if (!fresh) return at->second;
   std::vector<Origin> both;
   both.reserve(sets_[a].size() + sets_[b].size());
@@ -67,7 +67,7 @@ SetNo ValueSets::unite(SetNo a, SetNo b) {
     thinOut(both);
     ++thinnedOut_;
   }
-  return unions_[(std::uint64_t{a} << 32) | b] = intern(std::move(both));
+  return unions_[bothOf(a, b)] = intern(std::move(both));
 }
 
 SetNo ValueSets::map(SetNo set, const std::function<Stage(const Origin&)>& stage) {

@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "infer/guardians.h"
-#include "infer/objects.h"
+#include "infer/ids.h"
 
 namespace blackout {
-
-using ReadNo = std::uint32_t;
 
 // As it was read; with some bits cut out; computed with other values; summed up in a loop or by a call; and, from
 // kTested on, tested, in the shape that follows.
@@ -26,9 +24,14 @@ struct Origin {
   enum Kind : std::uint8_t { Read, Argument, Memory };
   Kind kind = Read;
   Stage stage = kRaw;
-  std::uint32_t no = 0;
+  std::uint32_t no = 0;    // of the read, of the argument among all of the program, of the memory
   SpotNo spot = kAnySpot;  // of a read: where (objects.h), in the terms of the function that the set belongs to
-  std::uint32_t key = 0;   // of a read: the field's number, which follows from `no`
+  KeyNo key = 0;           // of a read: the field's number, which follows from `no`
+  static Origin ofRead(ReadNo read, Stage stage, SpotNo spot, KeyNo key) {
+    return {Read, stage, read.value(), spot, key};
+  }
+  // Only of a read.
+  ReadNo read() const { return ReadNo(no); }
   auto operator<=>(const Origin& o) const {
     // Of the same origin the most telling shape comes first.
     if (auto c = kind <=> o.kind; c != 0) return c;
@@ -41,8 +44,6 @@ struct Origin {
 
 // The stage of a value that was at `inner` where a function got it, and that the function brought to `outer`.
 Stage compose(Stage inner, Stage outer);
-
-using SetNo = std::uint32_t;  // 0: the empty set
 
 class ValueSets {
  public:
@@ -64,7 +65,7 @@ class ValueSets {
     std::size_t operator()(const std::vector<Origin>& v) const;
   };
   std::unordered_map<std::vector<Origin>, SetNo, Hash> numbers_;
-  std::vector<std::vector<Origin>> sets_;
+  IdVector<SetNo, std::vector<Origin>> sets_;
   std::unordered_map<std::uint64_t, SetNo> unions_;
   std::size_t thinnedOut_ = 0;
   std::uint64_t mostSteps_ = UINT64_MAX;

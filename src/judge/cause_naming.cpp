@@ -79,9 +79,8 @@ class Naming {
     if (value >> kSmallBits == 0 || value >> kAddressBits != 0) return false;
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
       if (kindOf(trace[n]) != EventKind::Map) continue;
-      std::uint64_t place[2];  // address and size
-      std::memcpy(place, trace.payload(n).data(), sizeof place);
-      if (value - place[0] < place[1]) return false;
+      auto [address, size] = trace.mapping(n);
+      if (value - address < size) return false;
     }
     return true;
   }

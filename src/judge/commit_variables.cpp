@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "events/trace.h"
 
@@ -55,12 +54,7 @@ Result<std::vector<CommitVariable>> commitVariables(const Trace& trace,
         return bad(n, fmt::format("the commit variable {} overlaps another one, {}", rangeText(variable),
                                   rangeText(same->variable)));
     } else if (kindOf(e) == EventKind::CommitRange) {
-      std::string_view payload = trace.payload(n);
-      if (payload.size() < 16) return bad(n, "a damaged commit range");
-      std::uint64_t size = 0;
-      PmAddr variable = 0;
-      std::memcpy(&size, payload.data(), 8);
-      std::memcpy(&variable, payload.data() + 8, 8);
+      auto [size, variable] = trace.range(n);
       PmRange range = PmRange::at(e.addr, size);
       auto v = find(variable);
       if (v == all.end())

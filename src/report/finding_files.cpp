@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "events/saved_file.h"
 #include "report/json.h"
 #include "report/output_file.h"
 
@@ -47,16 +46,17 @@ void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayabl
     ReplayFile file = found->replay;
     file.blackout = BLACKOUT_VERSION;
     file.finding = renderJson(finding);
-    std::string bytes = encodeReplay(file);
+    auto bytes = encodeReplay(file);
     if (fs::exists(path, error)) {
-      std::ifstream in(path, std::ios::binary);
-      if (std::string(std::istreambuf_iterator<char>(in), {}) == bytes) continue;
+      if (auto before = readWholeFile(path); before && bytes && *before == *bytes) continue;
       fs::rename(path, path + "~", error);
       report.notes.push_back(
           fmt::format("{} was there before, with another finding: that one is now {}~.", path, path));
     }
     auto out = OutputFile::prepare(path, "--findings");
-    auto written = out ? out->write(bytes) : Result<void>(tl::unexpected(out.error()));
+    auto written = !bytes ? Result<void>(tl::unexpected(bytes.error()))
+                   : !out ? Result<void>(tl::unexpected(out.error()))
+                          : out->write(*bytes);
     if (written) continue;
     // The finding is worth more than its file.
     finding.replay.reset();

@@ -423,7 +423,7 @@ std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::v
 std::string_view hintOf(const Finding& finding) {
   auto lockLeft = [](const Fact& fact) { return std::holds_alternative<LockLeft>(fact); };
   if (std::any_of(finding.evidence.begin(), finding.evidence.end(), lockLeft))
-    return "a lock in persistent memory must be initialised anew at every restart, before anybody takes it; or keep it "
+    return "a lock in persistent memory must be initialised again at every restart, before anybody takes it; or keep it "
            "in volatile memory";
   return rowOf(finding.kind).hint;
 }

@@ -185,7 +185,7 @@ class TextReport {
       if (!p.alsoFrom[i].empty())
         line("      or, merged with it by the optimiser: " + described(p.alsoFrom[i].front()));
     if (p.alsoFrom.size() > kMerged)
-      line(fmt::format("      ... and {} places more that were merged with it", p.alsoFrom.size() - kMerged));
+      line(fmt::format("      ... and {} more places that were merged with it", p.alsoFrom.size() - kMerged));
     stack(p.stack, p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
     line("");
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
 #include "events/id_text.h"
@@ -109,11 +108,8 @@ std::optional<PmRange> rangeOf(const Trace& trace, EventNo n) {
           return PmRange::at(e.addr, e.value);
         case EventKind::CommitRange:
         case EventKind::TxAdd:
-        case EventKind::TxRemove: {
-          std::uint64_t size = 0;  // the payload's first word
-          std::memcpy(&size, trace.payload(n).data(), sizeof size);
-          return PmRange::at(e.addr, size);
-        }
+        case EventKind::TxRemove:
+          return PmRange::at(e.addr, trace.range(n).size);
         default:
           break;
       }

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <array>
 
 #include "binary/symbolizer.h"
+#include "events/byte_stream.h"
 #include "events/id_text.h"
 #include "events/trace.h"
 #include "events/value.h"
@@ -14,12 +15,6 @@
 namespace blackout {
 
 namespace {
-
-std::uint64_t word(std::string_view payload, std::size_t index) {
-  std::uint64_t v = 0;
-  if (payload.size() >= (index + 1) * sizeof v) std::memcpy(&v, payload.data() + index * sizeof v, sizeof v);
-  return v;
-}
 
 // Empty: a request of which nothing is known.
 std::string_view requestName(std::uint64_t code) {
@@ -136,7 +131,7 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::FileSize:
       return fmt::format("file {} {}", fileOf(e.addr), bytesText(e.value));
     case EventKind::Map:
-      return fmt::format("{} {} at {:#x}", at(), bytesText(word(trace_.payload(n), 1)), word(trace_.payload(n), 0));
+      return fmt::format("{} {} at {:#x}", at(), bytesText(trace_.mapping(n).size), trace_.mapping(n).address);
     case EventKind::OpBegin:
       return (e.len & BLACKOUT_OP_VALUES) != 0 ? name() : fmt::format("{} argument {}", name(), e.addr);
     case EventKind::OpEnd:
@@ -148,24 +143,22 @@ std::string EventPrinter::body(EventNo n) const {
       return text;
     }
     case EventKind::Request: {
-      std::string_view payload = trace_.payload(n);
-      std::string text = fmt::format("{:#x}", word(payload, 0));
-      for (std::size_t i = 1; i < 6; ++i) text += fmt::format(" {:#x}", word(payload, i));
-      if (std::string_view known = requestName(word(payload, 0)); !known.empty()) text += fmt::format(" {}", known);
-      constexpr std::size_t kWords = 6 * sizeof(std::uint64_t);
-      if (payload.size() > kWords) text += fmt::format(" \"{}\"", escapeText(payload.substr(kWords)));
+      ByteReader in(trace_.payload(n));
+      auto code = in.fixed<std::uint64_t>();
+      std::string text = fmt::format("{:#x}", code);
+      for (int i = 1; i < 6; ++i) text += fmt::format(" {:#x}", in.fixed<std::uint64_t>());
+      if (std::string_view known = requestName(code); !known.empty()) text += fmt::format(" {}", known);
+      if (!in.atEnd()) text += fmt::format(" \"{}\"", escapeText(in.bytes(in.left())));
       return text;
     }
     case EventKind::CommitRange:
-      return fmt::format("{} {} by {}", at(), bytesText(word(trace_.payload(n), 0)),
-                         addressText(word(trace_.payload(n), 1)));
+      return fmt::format("{} {} by {}", at(), bytesText(trace_.range(n).size), addressText(trace_.range(n).owner));
     case EventKind::TxBegin:
     case EventKind::TxEnd:
       return e.addr == 0 ? "the thread's own" : fmt::format("{}", e.addr);
     case EventKind::TxAdd:
     case EventKind::TxRemove:
-      return fmt::format("{} {} {}", at(), bytesText(word(trace_.payload(n), 0)),
-                         transactionText(word(trace_.payload(n), 1)));
+      return fmt::format("{} {} {}", at(), bytesText(trace_.range(n).size), transactionText(trace_.range(n).owner));
     case EventKind::ThreadBegin:
       return fmt::format("process {} thread {}", e.addr, e.value);
     case EventKind::Fork:
@@ -189,16 +182,16 @@ std::string EventPrinter::body(EventNo n) const {
                               : fmt::format("{} site {} with {} calls", e.addr, where->site, where->frames.size());
     }
     case EventKind::Patched: {
-      std::uint32_t counts[3] = {};
-      std::memcpy(counts, trace_.payload(n).data(), std::min(sizeof counts, trace_.payload(n).size()));
+      auto counts = ByteReader(trace_.payload(n)).fixed<std::array<std::uint32_t, 3>>();
       return fmt::format("at {:#x}: {} instructions followed, {} not proved", e.addr, counts[0], counts[2]);
     }
     case EventKind::Unfollowed:
       return escapeText(trace_.payload(n));
     case EventKind::Module: {
-      std::string_view payload = trace_.payload(n);
-      std::string_view path = payload.substr(std::min<std::size_t>(16, payload.size()));
-      return fmt::format("{} at {:#x}{}", escapeText(path.substr(0, path.find('\0'))), word(payload, 0),
+      ByteReader in(trace_.payload(n));
+      auto begin = in.fixed<std::uint64_t>();
+      in.fixed<std::uint64_t>();  // its end
+      return fmt::format("{} at {:#x}{}", escapeText(in.terminated()), begin,
                          (e.len & 1) != 0   ? ", instrumented"
                          : (e.len & 2) != 0 ? ", trapped"
                                             : "");

@@ -25,11 +25,10 @@ std::vector<blackout_plan_mapping> mappingsOf(const Trace& trace, std::uint64_t&
   freeAddress = kFirst;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     if (kindOf(trace[n]) != EventKind::Map) continue;
-    std::uint64_t place[2];
-    std::memcpy(place, trace.payload(n).data(), sizeof place);
-    mappings.push_back({fileOf(trace[n].addr).value(), 0, offsetOf(trace[n].addr), place[1], place[0]});
-    std::uint64_t end = place[0] + place[1];
-    if (place[0] >= kFirst && end < kPmBase + kPmSpan) freeAddress = std::max(freeAddress, end + (4 << 20));
+    auto [address, size] = trace.mapping(n);
+    mappings.push_back({fileOf(trace[n].addr).value(), 0, offsetOf(trace[n].addr), size, address});
+    std::uint64_t end = address + size;
+    if (address >= kFirst && end < kPmBase + kPmSpan) freeAddress = std::max(freeAddress, end + (4 << 20));
   }
   return mappings;
 }

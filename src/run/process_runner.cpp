@@ -157,7 +157,7 @@ void ProcessRunner::findModules() {
   std::ifstream maps(fmt::format("/proc/{}/maps", zygote_));
   for (std::string line; std::getline(maps, line);) {
     std::size_t slash = line.find('/');
-    if (slash == std::string::npos || line.size() < 40 || line.find("x", line.find(' ')) > slash) continue;
+    if (slash == std::string::npos || line.size() < 40 || line.find('x', line.find(' ')) > slash) continue;
     addModule(line.substr(slash));
   }
 }

@@ -91,9 +91,7 @@ void explainBusError(const Trace& trace, Recording& recording) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;
     if (kindOf(e) != EventKind::Map) continue;
-    std::uint64_t place[2];
-    std::memcpy(place, trace.payload(n).data(), sizeof place);
-    std::uint64_t end = offsetOf(e.addr) + place[1];
+    std::uint64_t end = offsetOf(e.addr) + trace.mapping(n).size;
     std::uint64_t size = sizes[fileOf(e.addr)];
     if (end > (size + 4095) / 4096 * 4096)
       recording.incomplete.push_back(
@@ -220,17 +218,14 @@ Result<Recording> record(const RecordOptions& options) {
 }
 
 std::uint64_t heapTop(const Trace& trace) {
-  std::uint64_t begin = 0, size = 0, top = 0;
+  MappedAt heap;
+  std::uint64_t top = 0;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (kindOf(e) == EventKind::Map && trace.files()[fileOf(e.addr)].path == BLACKOUT_HEAP_PATH) {
-      std::uint64_t place[2];
-      std::memcpy(place, trace.payload(n).data(), sizeof place);
-      begin = place[0];
-      size = place[1];
-    } else if (kindOf(e) == EventKind::Alloc && e.addr - begin < size) {
-      top = std::max(top, e.addr - begin + e.value);
-    }
+    if (kindOf(e) == EventKind::Map && trace.files()[fileOf(e.addr)].path == BLACKOUT_HEAP_PATH)
+      heap = trace.mapping(n);
+    else if (kindOf(e) == EventKind::Alloc && e.addr - heap.address < heap.size)
+      top = std::max(top, e.addr - heap.address + e.value);
   }
   return top;
 }

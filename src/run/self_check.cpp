@@ -18,12 +18,8 @@ namespace {
 // only what was mapped counts.
 std::vector<PmRange> mappedRanges(const Trace& trace) {
   std::vector<PmRange> ranges;
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    if (kindOf(trace[n]) != EventKind::Map) continue;
-    std::uint64_t place[2];
-    std::memcpy(place, trace.payload(n).data(), sizeof place);
-    ranges.push_back(PmRange::at(trace[n].addr, place[1]));
-  }
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::Map) ranges.push_back(PmRange::at(trace[n].addr, trace.mapping(n).size));
   return ranges;
 }
 

@@ -35,7 +35,7 @@ class ValueList {
     for (size_t i = 0; i < count; ++i) {
       if (values[i].kind > BLACKOUT_VALUE_TEXT) {
         snprintf(text, sizeof text,
-                 "%s: %u is no kind of value; make values with blackout_uint, blackout_int, blackout_bytes or "
+                 "%s: there is no kind of value %u; make values with blackout_uint, blackout_int, blackout_bytes or "
                  "blackout_text",
                  function, values[i].kind);
         stop(text, nullptr, 2);

@@ -154,6 +154,20 @@ TEST(LoggedTwice, NotAfterARemoval) {
   expectNothing(p, "logged-twice");
 }
 
+// A removal is over once the transaction has gone on: what is added afterwards is logged again, and stays so.
+TEST(LoggedTwice, OfWhatWasAddedAgainAfterItsRemoval) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 32);
+  p.remove(8, 8);
+  p.add(p.place(2), 8, 8);
+  p.add(p.place(3), 8, 8);
+  p.write(8);
+  p.write(0);
+  p.end();
+  expectFound(p, "logged-twice", {1, 1});
+}
+
 TEST(LoggedTwice, NotOfWhatTransactionsAreToldToIgnore) {
   Transactions p;
   p.begin();

@@ -1,24 +1,19 @@
 // libFuzzer target: any bytes are refused in a sentence or restored without a fault. The first byte says what the rest
-// is: a whole file, or a payload that is compressed and gets a sound header, so that the fuzzer does not have to invent
-// checksums. With a folder as BLACKOUT_CORPUS it first writes seeds.
-#include <xxhash.h>
-
+// is: a whole file, or a body alone, so that the fuzzer does not have to invent checksums. With a folder as
+// BLACKOUT_CORPUS it first writes seeds.
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "events/saved_file.h"
 #include "events/trace.h"
 #include "events/trace_writer.h"
 #include "explore/exploration_file.h"
-#include "explore/packed.h"
 #include "model/index.h"
 
 using namespace blackout;
 
 namespace {
-
-constexpr std::size_t kHeader = 40;
 
 // A program with three lines, two operations and two paths.
 struct Program {
@@ -49,8 +44,7 @@ const Program& program() {
   return made;
 }
 
-void look(std::string_view bytes) {
-  auto saved = decode(bytes, "fuzzed");
+void look(const Result<SavedExploration>& saved) {
   if (!saved) {
     if (saved.error().sentence.empty()) __builtin_trap();
     return;
@@ -95,10 +89,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   }
   saved.levels.push_back(level);
   auto put = [&](const char* name, const SavedExploration& s) {
-    std::string bytes = *encode(s);
-    std::ofstream(std::filesystem::path(folder) / name, std::ios::binary) << '\0' << bytes;
-    std::ofstream(std::filesystem::path(folder) / (std::string(name) + "-payload"), std::ios::binary)
-        << '\1' << *unpack(std::string_view(bytes).substr(kHeader), 1U << 20);
+    std::ofstream(std::filesystem::path(folder) / name, std::ios::binary) << '\0' << *encode(s);
+    std::ofstream(std::filesystem::path(folder) / (std::string(name) + "-body"), std::ios::binary)
+        << '\1' << encodeBody(s);
   };
   put("plain", saved);
   saved.levels[0].traced = true;
@@ -116,17 +109,6 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  if ((data[0] & 1) == 0) {
-    look(rest);
-    return 0;
-  }
-  static const std::string sound = *encode({});
-  std::string file = sound.substr(0, kHeader);
-  std::string packed = *pack(rest);
-  std::uint64_t checksum = XXH3_64bits(packed.data(), packed.size());
-  std::uint64_t length = packed.size();
-  std::memcpy(file.data() + 24, &checksum, sizeof checksum);
-  std::memcpy(file.data() + 32, &length, sizeof length);
-  look(file + packed);
+  look((data[0] & 1) == 0 ? decode(rest, "fuzzed") : decodeBody(rest, "fuzzed"));
   return 0;
 }

@@ -38,7 +38,7 @@
 // LARGE: blackout: blackout_op_end_values: more than 64 KiB of values; pass a part of them, or a digest
 // LARGE: exit{{.*}}2
 // RUN: %blackout record --pm %t.img -o %t.trace -- %t %t.img kind > %t.out 2>&1; FileCheck %s --check-prefix=KIND < %t.out
-// KIND: blackout: blackout_op_end_values: 4 is no kind of value; make values with blackout_uint
+// KIND: blackout: blackout_op_end_values: there is no kind of value 4; make values with blackout_uint
 // KIND: exit{{.*}}2
 #include <blackout/blackout.h>
 

@@ -5,7 +5,7 @@
 // CHECK: hangs: nobody is left to wake it, and it waits for a lock or a condition in persistent memory in main (locked_mutex.c:[[# LOCK:]])
 // CHECK: fails here: {{.*}}locked_mutex.c:[[# LOCK]]:{{[0-9]+}} in main
 // CHECK: evidence:  Whoever held that lock ended with the power
-// CHECK: hint:      a lock in persistent memory must be initialised anew at every restart
+// CHECK: hint:      a lock in persistent memory must be initialised again at every restart
 // CHECK: SUMMARY: blackout: 1 shown
 // RUN: for p in compiled plain; do %blackout check --detect=none --pm pool -- ./$p pool anew || exit 1; rm -f pool; done
 #include <emmintrin.h>

@@ -124,6 +124,9 @@ TEST(Escape, ControlCharactersAndBrokenText) {
   EXPECT_EQ(escapeText("\xc2\x9b"), "\\x9b") << "a control character of two bytes";
   EXPECT_EQ(escapeText("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(escapeText("\xc0\x80\xed\xa0\x80"), "\\xc0\\x80\\xed\\xa0\\x80") << "overlong, surrogate";
+  EXPECT_EQ(escapeText("\xe0\x82\x80"), "\\xe0\\x82\\x80") << "overlong";
+  EXPECT_EQ(escapeText("\xf0\x82\x80\x80"), "\\xf0\\x82\\x80\\x80") << "overlong";
+  EXPECT_EQ(escapeText("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
   EXPECT_EQ(escapeText("\xe2\x80\xae"), "\\u202e") << "turns the text around";
   EXPECT_EQ(escapeText(std::string_view("\0", 1)), "\\x00");
 }
