@@ -49,14 +49,14 @@ class Builder:
     def wrapper(self, source):
         return self.tools / ("blackout-clang" if source.suffix == ".c" else "blackout-clang++")
 
-    def program(self, source, bug):
+    def program(self, source, bug, libraries=()):
         """The program. One that was built of and by the same bytes is kept: compiling takes twenty times as long as checking."""
         program = self.folder / f"{source.stem}-{bug}"
         kept = program.with_suffix(".built")
-        key = self.key(source)
+        key = self.key(source) + "".join(f"-l{library}\n" for library in libraries)
         if not program.exists() or not kept.exists() or kept.read_text() != key:
             kept.unlink(missing_ok=True)
-            words = [f"-DBUG={bug}", "-I", CORPUS, "-I", PROJECT / "include", source]
+            words = [f"-DBUG={bug}", "-I", CORPUS, "-I", PROJECT / "include", source, *(f"-l{library}" for library in libraries)]
             if self.way == "compiled":
                 # Under another name first: two tests may build one program at a time.
                 with tempfile.TemporaryDirectory(dir=self.folder) as work:
