@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "binary/trapped_sites.h"
+#include "binary/user_frame.h"
 #include "events/trace.h"
 
 namespace blackout {
@@ -69,7 +70,8 @@ Frame frameAt(const Trace& trace, StackId where) {
   const CallStack* w = trace.callStack(where);
   const Site* site = w == nullptr ? nullptr : trace.site(w->site);
   if (site == nullptr || site->sources.empty() || site->sources.front().chain.empty()) return {};
-  Frame frame = framesOf(site->sources.front()).front();
+  std::vector<Frame> frames = framesOf(site->sources.front());
+  Frame frame = frames[userFrame(frames)];
   frame.module = site->module;
   return frame;
 }

@@ -318,6 +318,29 @@ RecoveryDetail Explorer::detail(SpaceNo s, RecoveryNo number) const {
   return detail;
 }
 
+Told Explorer::told(RecoveryNo number) const {
+  const Exploration& exploration = state_->exploration;
+  const Recovery& recovery = exploration.recoveries[number];
+  const RecoveryTree& tree = exploration.treeOf(recovery);
+  std::map<TrackedNo, ToldLine> lines;
+  Told told;
+  for (EdgeNo e : tree.path(recovery.edge())) {
+    NodeNo n = tree.nodeOf(e);
+    if (tree.kind(n) != QueryKind::Bytes) {
+      told.numbers.emplace_back(tree.query(n), tree.numberOf(e));
+      continue;
+    }
+    ToldLine& line = lines[tree.line(n)];
+    line.line = tree.line(n);
+    line.mask |= tree.mask(n);
+    // A byte is asked for once.
+    LineBytes bytes = tree.bytesOf(e);
+    for (unsigned i = 0; i < BLACKOUT_LINE; ++i) line.bytes[i] |= bytes[i];
+  }
+  for (const auto& [w, line] : lines) told.lines.push_back(line);
+  return told;
+}
+
 std::shared_ptr<const CrashSpace> Explorer::crashSpace(SpaceNo s) const { return openedSpace(state_->exploration, s); }
 
 std::vector<StoreRef> Explorer::mayReadFrom(SpaceNo s, RecoveryNo number, std::size_t query) const {

@@ -153,6 +153,18 @@ struct RecoveryDetail {
   ChosenVersions example{UnnamedLines::Least};
 };
 
+// What a recovery was told, whatever space leads to it: of each line the bytes that it read, and the numbers that it
+// got about operations and paths.
+struct ToldLine {
+  TrackedNo line = 0;
+  std::uint64_t mask = 0;
+  LineBytes bytes{};  // zero outside the mask
+};
+struct Told {
+  std::vector<ToldLine> lines;                           // ascending by line
+  std::vector<std::pair<Query, std::uint64_t>> numbers;  // questions that are not about bytes, with their replies
+};
+
 // A store, by the crash in whose trace it stands: 1 is the program's trace, 2 that of the recovery after the first
 // crash. kNoStore: the content from before the recording.
 struct StoreRef {
@@ -189,6 +201,7 @@ class Explorer {
 
   // `recovery` is one that the space can lead to.
   RecoveryDetail detail(SpaceNo s, RecoveryNo recovery) const;
+  Told told(RecoveryNo recovery) const;
   // What the space's crash may leave: the versions of its lines and files.
   std::shared_ptr<const CrashSpace> crashSpace(SpaceNo s) const;
   // The stores that may have given the bytes of the recovery's observation number `query`, ascending: Jaaru's

@@ -92,6 +92,11 @@ struct CrashCause {
   bool tested = false;                  // what the two stores are to each other was found by runs
   bool eitherWay = false;               // not-atomic: a crash may keep each of the two without the other
   bool exchange = false;                // not-atomic: with `second` before `first` it would not fail
+  std::vector<SeenStore> others;        // not-atomic: further stores of the update, besides the two
+  unsigned lines = 0;                   // not-atomic: `first` alone is the update, over so many lines; 0: it is not
+  bool sameBytes = false;               // not-atomic: `second` replaces what `first` stored: no update, but a stretch
+  bool everFlushed = false;             // some flush of its line follows `first`, in time or not
+  bool everFenced = false;              // some fence completes `flush`, or the non-temporal store, in time or not
   bool examined = true;                 // false: there were more failing states than are examined
   bool operator==(const CrashCause&) const = default;
 };
@@ -167,10 +172,37 @@ struct FineIfPersisted {
   bool operator==(const FineIfPersisted&) const = default;
 };
 
+// No flush of its line follows the store: at all, or before what relies on it (or the power fails).
 struct NeverFlushed {
   static constexpr std::string_view kName = "never-flushed";
   PlaceNo store = 0;
+  bool later = false;  // one comes, too late
   bool operator==(const NeverFlushed&) const = default;
+};
+
+// What would keep a cause from doing harm.
+enum class CureKind : std::uint8_t {
+  Flush,     // a flush and a fence after the store that is lost
+  Fence,     // a fence after its flush
+  Earlier,   // its flush, with a fence, before what relies on it is stored
+  Order,     // the two stores the other way round
+  Exchange,  // the same for an update that is cut in two
+  Atomic,    // all of the stores or none
+  Add,       // the bytes added to the transaction in which they are stored
+  Rename,    // a pool that is made under another name and renamed once it is complete
+};
+std::string_view nameOf(CureKind cure);
+
+// A cure that was tried: with it the crash states of the finding can't come about, or their restarts end well.
+struct TriedCure {
+  static constexpr std::string_view kName = "tried-cure";
+  CureKind cure{};
+  PlaceNo first = 0;
+  PlaceNo second = 0;        // 0: none
+  bool oneLine = false;      // both are in one line, whose stores keep their order
+  std::uint64_t gone = 0;    // flushes and fences: crash states of the finding that can't come about any more
+  std::uint64_t states = 0;  // of so many
+  bool operator==(const TriedCure&) const = default;
 };
 
 // Of a cause: its flush was not complete when the power failed.
@@ -353,10 +385,10 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Fact = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, FlushUnderWay, FlushedLater, LockedCompleted,
-                          FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer,
-                          TrustedTooSoon, NotRepeated, OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit,
-                          OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
+using Fact = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater,
+                          LockedCompleted, FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral,
+                          WrongAnswer, TrustedTooSoon, NotRepeated, OtherSymptom, ThreadWaits, ReadAfterCrash,
+                          InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
                           DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

@@ -98,6 +98,28 @@ std::string_view nameOf(FirstStore first) {
   return {};
 }
 
+std::string_view nameOf(CureKind cure) {
+  switch (cure) {
+    case CureKind::Flush:
+      return "flush";
+    case CureKind::Fence:
+      return "fence";
+    case CureKind::Earlier:
+      return "earlier";
+    case CureKind::Order:
+      return "order";
+    case CureKind::Exchange:
+      return "exchange";
+    case CureKind::Atomic:
+      return "atomic";
+    case CureKind::Add:
+      return "add";
+    case CureKind::Rename:
+      return "rename";
+  }
+  return {};
+}
+
 std::string_view nameOf(NotDurable::When when) {
   switch (when) {
     case NotDurable::When::OperationEnded:

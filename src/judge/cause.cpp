@@ -22,7 +22,7 @@ struct FailingState {
 class Grouping {
  public:
   Grouping(StateProbe& probe, const CauseOptions& options)
-      : probe_(probe), explorer_(probe.explorer()), options_(options) {}
+      : probe_(probe), trial_(probe), explorer_(probe.explorer()), options_(options) {}
 
   Result<std::vector<Cause>> run() {
     auto failing = collect();
@@ -36,11 +36,12 @@ class Grouping {
       bool over = options_.patience.over();
       if (!cause && !isWhole(f) && (over || examined++ >= options_.examined)) cause = unexamined(f);
       if (!cause) {
-        auto named = nameCause(probe_, whole_, f.space, f.recovery, f.chosen, options_.naming);
+        auto named = nameCause(probe_, trial_, whole_, f.space, f.recovery, f.chosen, options_.naming);
         if (!named && !options_.patience.over()) return tl::unexpected(named.error());
         cause = named ? merged(std::move(*named)) : unexamined(f);
       }
       ++causes_[*cause].states;
+      if (curedBy(causes_[*cause], f)) ++causes_[*cause].cured;
       points_[*cause].insert(f.space);
       if (isWhole(f)) {
         windows_.emplace(f.space, *cause);
@@ -90,9 +91,22 @@ class Grouping {
     return e == nullptr ? std::string() : blackout::functionOf(*trace, *e);
   }
 
+  // Whether the cause's flushes and fences would keep the state from coming about.
+  bool curedBy(const Cause& cause, const FailingState& f) {
+    return cause.applied != nullptr && !trial_.leaves(*cause.applied, f.space, f.recovery).value_or(true);
+  }
+
   std::optional<std::size_t> explained(const FailingState& f) {
     // Elsewhere the very same recovery comes with nothing lost.
     if (auto at = byRecovery_.find(f.recovery); at != byRecovery_.end()) return at->second;
+    // While a pool is being made, restarts fail in many ways.
+    for (std::size_t i = 0; i < causes_.size(); ++i)
+      if (const auto& window = causes_[i].window;
+          causes_[i].creation && window && window->first <= f.space && f.space <= window->second)
+        return i;
+    // A cure that was tried is one for it too.
+    for (std::size_t i = 0; i < causes_.size(); ++i)
+      if (curedBy(causes_[i], f)) return i;
     // It loses what was found to matter; what an earlier crash lost has its own findings.
     for (const StoreRef& ref : f.lost) {
       auto site = ref.level < explorer_.space(f.space).level ? std::nullopt : siteOf(f.space, ref);
@@ -127,6 +141,33 @@ class Grouping {
     return causes_.size() - 1;
   }
 
+  std::optional<std::tuple<unsigned, PmAddr, unsigned>> bytesOf(const Cause& cause) {
+    const Trace* trace = nullptr;
+    const Event* e = cause.first ? eventOf(cause.space, *cause.first, &trace) : nullptr;
+    if (e == nullptr) return std::nullopt;
+    return std::tuple(cause.first->level, e->addr, blackout::bytesOf(*e));
+  }
+
+  // Whether a store of another cause's site went to the same object as this one: to its line or to the next, and not
+  // long before or after.
+  bool sameObject(const Cause& a, const Cause& b) {
+    auto indexes = probe_.indexes(b.space);
+    auto site = siteOf(a.space, a.first);
+    if (!indexes || !site || b.first->level != explorer_.space(b.space).level) return false;
+    const Index& index = *(*indexes)[b.first->level - 1];
+    auto stores = index.stores();
+    constexpr std::uint32_t kNear = 256;
+    std::uint32_t at = b.first->store.value();
+    std::uint64_t line = index.lineNo(stores[b.first->store].line).value();
+    for (std::uint32_t s = at - std::min(at, kNear); s < std::min<std::uint64_t>(stores.size(), at + kNear); ++s) {
+      std::uint64_t other = index.lineNo(stores[StoreNo(s)].line).value();
+      if (std::max(line, other) - std::min(line, other) <= 1 &&
+          siteKey(index.trace(), index.trace()[stores[StoreNo(s)].event]) == *site)
+        return true;
+    }
+    return false;
+  }
+
   // One mistake may lose several stores of one function: a node of which no field is flushed.
   bool same(const Cause& a, const Cause& b) {
     if (a.kind != b.kind) return false;
@@ -135,11 +176,27 @@ class Grouping {
     auto secondA = siteOf(a.space, a.second), secondB = siteOf(b.space, b.second);
     auto equal = [](const auto& x, const auto& y) { return x && y && *x == *y; };
     if (equal(firstA, firstB)) return true;
+    // A value that the restart does not cope with, wherever it is stored: a lock.
+    if (a.sameBytes && b.sameBytes && bytesOf(a) == bytesOf(b)) return true;
     if (a.kind == FindingKind::NotAtomic)
       return equal(secondA, secondB) || (equal(firstA, secondB) && equal(secondA, firstB));
     std::string function = functionOf(a.space, a.first);
     return !function.empty() && function == functionOf(b.space, b.first) &&
-           (equal(secondA, secondB) || (a.promised && b.promised));
+           (equal(secondA, secondB) || (a.promised && b.promised)) && sameObject(a, b);
+  }
+
+  // One mistake in several places is cured by the cures of all of them.
+  void joinCures(Cause& cause, const Cause& further) {
+    if (cause.applied == nullptr || cause.applied->level != further.applied->level ||
+        cause.applied->through != further.applied->through)
+      return;
+    Cure both = cause.applied->cure;
+    const Cure& other = further.applied->cure;
+    if (both.flush != other.flush || both.event || other.event) return;
+    both.after.insert(other.after.begin(), other.after.end());
+    both.before.insert(other.before.begin(), other.before.end());
+    both.atOperationEnd |= other.atOperationEnd;
+    if (auto applied = trial_.apply(both, further.space)) cause.applied = std::move(*applied);
   }
 
   std::size_t merged(Cause cause) {
@@ -147,14 +204,20 @@ class Grouping {
     for (std::size_t i = 0; i < causes_.size() && !at; ++i)
       if (causes_[i].examined && same(causes_[i], cause)) at = i;
     std::vector<StoreRef> stores;
-    if (cause.eitherWay)
+    if (cause.eitherWay || (cause.kind == FindingKind::NotAtomic && !cause.others.empty()))
       stores = {*cause.first, *cause.second};
+    else if (cause.lines != 0)
+      stores = {*cause.first};
     else if (cause.kind != FindingKind::NotAtomic && cause.kind != FindingKind::StalePointer &&
              cause.kind != FindingKind::RecoveryFails)
       stores = cause.lost;
+    if (cause.kind == FindingKind::NotAtomic) stores.insert(stores.end(), cause.others.begin(), cause.others.end());
     SpaceNo space = cause.space;
+    bool cured = cause.applied != nullptr;
+    if (at && cured) joinCures(causes_[*at], cause);
     if (!at) at = add(std::move(cause));
-    // What an earlier crash lost is no part of it.
+    // What a cure was tried for is told by that. What an earlier crash lost is no part of it.
+    if (cured && explorer_.space(space).level == 1) return *at;
     for (const StoreRef& ref : stores)
       if (ref.level == stores.back().level)
         if (auto site = siteOf(space, ref)) bySite_.emplace(*site, *at);
@@ -162,6 +225,7 @@ class Grouping {
   }
 
   StateProbe& probe_;
+  CureTrial trial_;
   Explorer& explorer_;
   const CauseOptions& options_;
   std::vector<Cause> causes_;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "detect/by_site.h"
 #include "judge/lost_store.h"
 
 namespace blackout {
@@ -15,8 +16,8 @@ namespace {
 
 class Naming {
  public:
-  Naming(StateProbe& probe, const WholeFailures& whole, const NamingOptions& options)
-      : probe_(probe), explorer_(probe.explorer()), whole_(whole), options_(options) {}
+  Naming(StateProbe& probe, CureTrial& trial, const WholeFailures& whole, const NamingOptions& options)
+      : probe_(probe), trial_(trial), explorer_(probe.explorer()), whole_(whole), options_(options) {}
 
   Result<Cause> run(SpaceNo space, RecoveryNo recovery, const ChosenVersions& chosen) {
     cause_.space = space;
@@ -37,6 +38,7 @@ class Naming {
     if (auto ok = lookAtState(); !ok) return tl::unexpected(ok.error());
     auto named = probe_.isWhole(space, cause_.lost) ? nameWindow(space, space) : nameLost();
     if (!named) return tl::unexpected(named.error());
+    if (auto ok = tryAdd(); !ok) return tl::unexpected(ok.error());
     return std::move(cause_);
   }
 
@@ -132,31 +134,27 @@ class Naming {
   // --- a store is lost ---
 
   Result<void> nameLost() {
-    // Every line that is left is needed for the failure; the store that was lost first stands for them, of the last
-    // crash: what an earlier one lost has its own findings.
-    cause_.first = *std::find_if(cause_.lost.begin(), cause_.lost.end(),
-                                 [&](const StoreRef& ref) { return ref.level == cause_.lost.back().level; });
+    cause_.first = firstThatMatters();
     cause_.read = readOf(readAtFault());
-    auto found = findRelated();
-    if (!found) return tl::unexpected(found.error());
+    auto relation = findRelated();
+    if (!relation) return tl::unexpected(relation.error());
     if (cause_.second) {
+      // One store that fills several lines, of which some are there.
+      if (torn()) return nameTorn();
+      bool ordered = *relation == Relation::Order;
       // Stored after what leads to it, it need not be lost for that: it is one update, which is cut in two.
-      if (*found && *cause_.second < *cause_.first && level() == 1) {
+      if (ordered && *cause_.second < *cause_.first && level() == 1) {
         if (auto window = cutElsewhere()) {
           cause_.first.reset();
           cause_.second.reset();
+          cause_.others.clear();
           cause_.tested = false;
           return nameWindow(*window, *window);
         }
       }
-      if (*found) return nameOrder();
-      // Neither without the other.
-      cause_.kind = FindingKind::NotAtomic;
-      auto mirror = mirrorFails(*cause_.second);
-      if (!mirror) return tl::unexpected(mirror.error());
-      cause_.eitherWay = *mirror;
-      if (*cause_.second < *cause_.first) std::swap(cause_.first, cause_.second);
-      return {};
+      if (ordered && *cause_.second < *cause_.first) return nameLate();
+      if (ordered) return nameOrder();
+      return nameTogether();
     }
     cause_.second = settledSurvivor();
     if (!cause_.second) cause_.promised = operationEnd();
@@ -168,6 +166,7 @@ class Naming {
       if (cause_.kind != FindingKind::MissingFlush && cutElsewhere()) {
         cause_.kind = FindingKind::NotAtomic;
         cause_.second = after;
+        uncured();
       }
       return {};
     }
@@ -183,6 +182,166 @@ class Naming {
     if (*rightBefore) return nameOrder();
     cause_.kind = FindingKind::NotAtomic;
     cause_.second = std::exchange(cause_.first, before);
+    return {};
+  }
+
+  // Every line that is left is needed for the failure. The store that was lost first stands for them, of those whose
+  // bytes the restart read and found to be others; and of the last crash: what an earlier one lost has its own
+  // findings.
+  StoreRef firstThatMatters() {
+    std::optional<StoreRef> any;
+    for (const StoreRef& ref : cause_.lost) {
+      if (ref.level != cause_.lost.back().level) continue;
+      if (!any) any = ref;
+      const Index& index = indexOf(ref);
+      TrackedNo w = probe_.tracked().find(index.lineNo(index.stores()[ref.store].line));
+      if ((missedBytes(w) & maskOf(index, ref.store)) != 0) return ref;
+    }
+    return *any;
+  }
+  // The bytes of a line that the restart read and that are not what everything persisted would leave.
+  std::uint64_t missedBytes(TrackedNo w) {
+    auto chosen = cause_.chosen.versions.find(w);
+    if (chosen == cause_.chosen.versions.end()) return 0;
+    const UncertainLine& l = probe_.crashSpace(cause_.space).line(w);
+    std::uint64_t read = read_[w], missed = 0;
+    for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+      if ((read >> b & 1) != 0 && l.versions[chosen->second].bytes[b] != l.versions[l.newest].bytes[b])
+        missed |= std::uint64_t{1} << b;
+    return missed;
+  }
+
+  // --- neither without the other ---
+
+  Result<void> nameTogether() {
+    cause_.kind = FindingKind::NotAtomic;
+    if (cause_.others.empty()) {
+      auto mirror = mirrorFails(*cause_.second);
+      if (!mirror) return tl::unexpected(mirror.error());
+      cause_.eitherWay = *mirror;
+    }
+    // In the order in which they are made.
+    std::vector<StoreRef> all = cause_.others;
+    all.push_back(*cause_.first);
+    all.push_back(*cause_.second);
+    std::sort(all.begin(), all.end());
+    cause_.first = all[0];
+    cause_.second = all[1];
+    cause_.others.assign(all.begin() + 2, all.end());
+    return tryAtomic();
+  }
+
+  // Whether all stores that make up the cause are one execution of one instruction: nothing but itself comes in
+  // between.
+  bool torn() const {
+    std::vector<StoreRef> all = cause_.others;
+    all.push_back(*cause_.first);
+    all.push_back(*cause_.second);
+    auto [low, high] = std::minmax_element(all.begin(), all.end());
+    if (low->level != high->level) return false;
+    const Index& index = indexOf(*low);
+    const Trace& trace = index.trace();
+    StackId where = stackOf(trace[eventOf(*low)]);
+    std::vector<StoreNo> pieces = piecesOf(index, low->store);
+    if (pieces.back() >= high->store) return true;
+    if (where == 0) return false;
+    for (EventNo n = eventOf(*low); n <= eventOf(*high); n = trace.next(n))
+      if (groupOf(trace[n]) != EventGroup::Load && (!isStore(trace[n]) || stackOf(trace[n]) != where)) return false;
+    return true;
+  }
+  Result<void> nameTorn() {
+    cause_.kind = FindingKind::NotAtomic;
+    std::vector<StoreRef> all = cause_.others;
+    all.push_back(*cause_.first);
+    all.push_back(*cause_.second);
+    auto [low, high] = std::minmax_element(all.begin(), all.end());
+    const Index& index = indexOf(*low);
+    // All lines of the execution, also those that are not in question.
+    std::set<LineId> lines;
+    auto stores = index.stores();
+    std::vector<StoreNo> pieces = piecesOf(index, low->store);
+    StoreNo from = pieces.front(), to = std::max(pieces.back(), piecesOf(index, high->store).back());
+    for (StoreNo s = from; s <= to; ++s) lines.insert(stores[s].line);
+    cause_.lines = static_cast<unsigned>(lines.size());
+    cause_.first = StoreRef{low->level, from};
+    cause_.second.reset();
+    cause_.others.clear();
+    return tryAtomic();
+  }
+
+  // All or nothing: without the stores that are there it ends well, which was tested; and with all of it?
+  Result<void> tryAtomic() {
+    if (!cause_.tested) return {};
+    auto recovery = probe_.recoveryOf(cause_.space, wholeAt(cause_.space));
+    if (!recovery) return tl::unexpected(recovery.error());
+    if (!probe_.fails(cause_.space, *recovery)) cause_.cure = CureKind::Atomic;
+    return {};
+  }
+
+  // --- cures ---
+
+  void uncured() {
+    cause_.cure.reset();
+    cause_.applied.reset();
+  }
+
+  // What relies on it was stored before it: no flush helps, the two change places.
+  Result<void> nameLate() {
+    cause_.kind = FindingKind::WrongOrder;
+    cause_.late = true;
+    if (cause_.tested) cause_.cure = CureKind::Order;
+    return {};
+  }
+
+  // Stored in a transaction that had not logged these bytes. Added, they would be put back after a crash in it, and be
+  // durable after its end.
+  Result<void> tryAdd() {
+    if (level() != 1 || !cause_.first || cause_.first->level != 1 || !cause_.tested) return {};
+    const Index& index = *indexes_[0];
+    auto in = unloggedStore(index, cause_.first->store);
+    if (!in) return {};
+    if (in->end < explorer_.space(cause_.space).at) {
+      if (cause_.applied != nullptr) cause_.cure = CureKind::Add;
+      return {};
+    }
+    std::vector<StoreRef> made;
+    for (StoreNo piece : piecesOf(index, cause_.first->store)) {
+      auto history = index.history(index.stores()[piece].line);
+      for (StoreNo s : history) {
+        EventNo n = index.stores()[s].event;
+        if (n > in->begin && n < explorer_.space(cause_.space).at && overlap({1, s}, {1, piece}))
+          made.push_back({1, s});
+      }
+    }
+    if (made.empty()) return {};
+    auto gone = fine(cause_.chosen, made, std::nullopt);
+    if (!gone) return tl::unexpected(gone.error());
+    if (*gone) cause_.cure = CureKind::Add;
+    return {};
+  }
+
+  // Puts the flush or the fence into the trace and looks whether the state can still come about.
+  Result<void> tryFlush() {
+    const Index& index = indexOf(*cause_.first);
+    if (cause_.first->level != level()) return {};
+    Cure cure;
+    cure.flush = cause_.kind != FindingKind::MissingFence;
+    EventNo at = !cure.flush && cause_.flush ? *cause_.flush : eventOf(*cause_.first);
+    auto add = [&](std::set<SiteKey>& to, EventNo n) {
+      SiteKey key = siteKey(index.trace(), index.trace()[n]);
+      if (key.known) to.insert(key);
+      return key.known;
+    };
+    if (!add(cure.after, at)) cure.event = at;
+    if (cause_.second && cause_.second->level == cause_.first->level) add(cure.before, eventOf(*cause_.second));
+    cure.atOperationEnd = cause_.promised.has_value();
+    auto applied = trial_.apply(cure, cause_.space);
+    if (!applied) return tl::unexpected(applied.error());
+    if (trial_.leaves(**applied, cause_.space, cause_.recovery).value_or(true)) return {};
+    cause_.applied = *applied;
+    cause_.cure = cause_.kind == FindingKind::MissingFlush   ? CureKind::Flush
+                  : cause_.kind == FindingKind::MissingFence ? CureKind::Fence
+                                                             : CureKind::Earlier;
     return {};
   }
 
@@ -209,7 +368,9 @@ class Naming {
     LostStore why = whyLost(index, cause_.first->store, relied);
     cause_.kind = why.kind;
     cause_.flush = why.flush;
-    return {};
+    cause_.everFlushed = why.everFlushed;
+    cause_.everFenced = why.everFenced;
+    return tryFlush();
   }
 
   // The observation that told the lost line from a persisted one.
@@ -290,38 +451,85 @@ class Naming {
     return out;
   }
 
-  // Sets `second`; true: it relies on the lost store, false: neither can be without the other (or there is none).
-  Result<bool> findRelated() {
-    if (cause_.first->level != level()) return false;
-    ChosenVersions repaired = cause_.chosen;
-    repaired.versions.erase(readAtFault());
-    auto fine = [&](const ChosenVersions& state, const StoreRef& ref,
-                    const std::optional<StoreRef>& with) -> Result<bool> {
-      auto judged = probe_.without(cause_.space, state, ref, with);
-      if (!judged) return tl::unexpected(judged.error());
-      return *judged == Judgement::Fine;
-    };
+  enum class Relation : std::uint8_t {
+    None,      // nothing is known to lead there
+    Order,     // `second` (and `others`) rely on the lost store
+    Together,  // neither can be without the other
+  };
+  // Sets `second`, and `others` if it takes several stores to lead there.
+  Result<Relation> findRelated() {
+    if (cause_.first->level != level()) return Relation::None;
+    std::vector<StoreRef> all = candidates();
     std::optional<StoreRef> pair;
-    for (const StoreRef& ref : candidates()) {
-      auto gone = fine(cause_.chosen, ref, std::nullopt);
-      if (!gone) return gone;
+    for (const StoreRef& ref : all) {
+      auto gone = fine(cause_.chosen, std::span(&ref, 1), std::nullopt);
+      if (!gone) return tl::unexpected(gone.error());
       if (!*gone) continue;
       if (!pair) pair = ref;
-      // A store to the same bytes is the next step, and no order of the two makes sense.
-      if (overlap(ref, *cause_.first)) continue;
-      auto next = fine(cause_.chosen, ref, cause_.first);
-      if (!next) return next;
-      if (!*next) continue;
-      auto waits = fine(repaired, ref, std::nullopt);
-      if (!waits) return waits;
+      auto waits = canWait(std::span(&ref, 1));
+      if (!waits) return tl::unexpected(waits.error());
       if (!*waits) continue;
       cause_.second = ref;
       cause_.tested = true;
-      return true;
+      return Relation::Order;
     }
-    cause_.second = pair;
-    cause_.tested = pair.has_value();
-    return false;
+    if (pair) {
+      cause_.second = pair;
+      cause_.tested = true;
+      return Relation::Together;
+    }
+    return findSeveral(std::move(all));
+  }
+
+  // It takes several: as few as possible, of those that came later if that is enough.
+  Result<Relation> findSeveral(std::vector<StoreRef> all) {
+    std::vector<StoreRef> later;
+    for (const StoreRef& ref : all)
+      if (ref > *cause_.first) later.push_back(ref);
+    std::vector<StoreRef> needed;
+    for (std::vector<StoreRef>* set : {&later, &all}) {
+      if (set->size() < 2) continue;
+      auto gone = fine(cause_.chosen, *set, std::nullopt);
+      if (!gone) return tl::unexpected(gone.error());
+      if (!*gone) continue;
+      needed = std::move(*set);
+      break;
+    }
+    if (needed.empty()) return Relation::None;
+    // The likeliest come first and stay longest.
+    for (std::size_t i = needed.size(); i-- > 0 && needed.size() > 2;) {
+      std::vector<StoreRef> fewer = needed;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      auto gone = fine(cause_.chosen, fewer, std::nullopt);
+      if (!gone) return tl::unexpected(gone.error());
+      if (*gone) needed = std::move(fewer);
+    }
+    auto waits = canWait(needed);
+    if (!waits) return tl::unexpected(waits.error());
+    cause_.second = needed.front();
+    cause_.others.assign(needed.begin() + 1, needed.end());
+    cause_.tested = true;
+    if (*waits) cause_.others.clear();
+    return *waits ? Relation::Order : Relation::Together;
+  }
+
+  Result<bool> fine(const ChosenVersions& state, std::span<const StoreRef> removed,
+                    const std::optional<StoreRef>& with) {
+    auto judged = probe_.without(cause_.space, state, removed, with);
+    if (!judged) return tl::unexpected(judged.error());
+    return *judged == Judgement::Fine;
+  }
+
+  // Whether it ends well with the lost store and without these: so they can wait for it.
+  Result<bool> canWait(std::span<const StoreRef> stores) {
+    // A store to the same bytes is the next step, and no order of the two makes sense.
+    for (const StoreRef& ref : stores)
+      if (overlap(ref, *cause_.first)) return false;
+    auto next = fine(cause_.chosen, stores, cause_.first);
+    if (!next || !*next) return next;
+    ChosenVersions repaired = cause_.chosen;
+    repaired.versions.erase(readAtFault());
+    return fine(repaired, stores, std::nullopt);
   }
 
   bool overlap(const StoreRef& a, const StoreRef& b) const {
@@ -412,7 +620,11 @@ class Naming {
     std::vector<StoreRef> rest =
         storesRead(index, explorer_.space(high).at, ends ? explorer_.space(high + 1).at : index.trace().end());
     if (!rest.empty()) cause_.second = rest.front();
-    if (begin.empty()) return {};
+    cause_.window.emplace(low, high);
+    cause_.creation = begins && level() == 1 && makesFile(index, explorer_.space(low - 1).at, explorer_.space(low).at);
+    // Before the file was there it ends well, and when it is complete.
+    if (cause_.creation && ends) cause_.cure = CureKind::Rename;
+    if (begin.empty() || cause_.creation) return {};
     cause_.first = begin.back();
     std::size_t tries = 0;
     for (std::size_t i = begin.size(); i-- > 0 && ++tries <= options_.candidates;) {
@@ -423,6 +635,11 @@ class Naming {
       cause_.tested = true;
       break;
     }
+    // A value and the next one of the same bytes are no update that could be made at once: the restart does not cope
+    // with the value.
+    cause_.sameBytes = cause_.second && overlap(*cause_.first, *cause_.second);
+    // Without the first store it ends well, and with all of it too.
+    if (cause_.tested && ends && !cause_.sameBytes) cause_.cure = CureKind::Atomic;
     if (!cause_.tested || !ends || !cause_.second || overwritten(index, *cause_.first, explorer_.space(high + 1).at))
       return {};
     // Could it have waited for the next store, and for all the rest?
@@ -434,10 +651,19 @@ class Naming {
     if (*waits != Judgement::Fine) return {};
     // It relies on the rest if it leads there. Otherwise it spoils what the old state of the rest still leads to.
     cause_.exchange = !readsBefore(*cause_.first, *cause_.second);
+    cause_.cure = cause_.exchange ? CureKind::Exchange : CureKind::Order;
     if (cause_.exchange) return {};
     std::swap(cause_.first, cause_.second);
     cause_.kind = FindingKind::WrongOrder;
+    cause_.late = true;
     return {};
+  }
+
+  static bool makesFile(const Index& index, EventNo from, EventNo to) {
+    auto changes = index.files().changes();
+    return std::any_of(changes.begin(), changes.end(), [&](const FileChange& c) {
+      return c.event >= from && c.event < to && c.from == kNever && c.to != kNever;
+    });
   }
 
   ChosenVersions wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
@@ -479,6 +705,7 @@ class Naming {
   }
 
   StateProbe& probe_;
+  CureTrial& trial_;
   Explorer& explorer_;
   const WholeFailures& whole_;
   const NamingOptions& options_;
@@ -490,9 +717,9 @@ class Naming {
 
 }  // namespace
 
-Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
-                        const ChosenVersions& chosen, const NamingOptions& options) {
-  return Naming(probe, whole, options).run(space, recovery, chosen);
+Result<Cause> nameCause(StateProbe& probe, CureTrial& trial, const WholeFailures& whole, SpaceNo space,
+                        RecoveryNo recovery, const ChosenVersions& chosen, const NamingOptions& options) {
+  return Naming(probe, trial, whole, options).run(space, recovery, chosen);
 }
 
 }  // namespace blackout

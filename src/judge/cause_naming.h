@@ -2,8 +2,10 @@
 // letting one line after the other persist as long as the restart fails in the same way. What is left is the store
 // whose loss matters. What relies on it is the store without which the failure is gone (so it is what leads there),
 // also if the lost store had persisted (so it can wait for it): then their order is what is wrong, and the trace says
-// how. If the second does not hold, neither may be there without the other: the update is not atomic. A restart that
-// follows a pointer into the memory of the earlier process fails by that, whatever was lost.
+// how. If the second does not hold, neither may be there without the other: the update is not atomic. Where no single
+// store is what leads there, several are. A restart that follows a pointer into the memory of the earlier process fails
+// by that, whatever was lost. The cure that the name asks for is tried (cure.h); what it does not cure is named
+// otherwise, or has no cure.
 #pragma once
 
 #include <map>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "findings/finding.h"
+#include "judge/cure.h"
 #include "judge/state_probe.h"
 
 namespace blackout {
@@ -37,7 +40,22 @@ struct Cause {
   bool tested = false;              // what `first` and `second` are to each other was found by runs
   bool eitherWay = false;           // not-atomic: a crash may keep each of the two without the other
   bool exchange = false;            // not-atomic: with `second` before `first` it would not fail
-  bool examined = true;             // false: there were more failing states than are examined
+  bool late = false;                // wrong-order: `first` was stored after `second`
+  std::vector<StoreRef> others;     // not-atomic: further stores of the update, besides the two
+  unsigned lines = 0;               // not-atomic: `first` alone is the update, over so many lines; 0: it is not
+  bool sameBytes = false;           // not-atomic: `second` replaces what `first` stored
+  bool everFlushed = false;         // whether a flush of its line follows `first`, in time or not
+  bool everFenced = false;          // whether a fence follows that flush, in time or not
+
+  // Nothing is lost: the neighbouring points at which it fails, and whether they begin where a pool file was made.
+  std::optional<std::pair<SpaceNo, SpaceNo>> window;
+  bool creation = false;
+
+  // What was tried and works; none: nothing did, or nothing could be tried.
+  std::optional<CureKind> cure;
+  std::shared_ptr<CureTrial::Applied> applied;  // flushes and fences: what they make of the trace
+  std::uint64_t cured = 0;                      // of `states`, those that can't come about then
+  bool examined = true;                         // false: there were more failing states than are examined
 
   std::uint64_t states = 0;
   std::uint64_t points = 0;
@@ -52,7 +70,7 @@ struct NamingOptions {
 using WholeFailures = std::map<SpaceNo, std::string>;
 
 // `chosen` leads to `recovery`, which fails.
-Result<Cause> nameCause(StateProbe& probe, const WholeFailures& whole, SpaceNo space, RecoveryNo recovery,
-                        const ChosenVersions& chosen, const NamingOptions& options);
+Result<Cause> nameCause(StateProbe& probe, CureTrial& trial, const WholeFailures& whole, SpaceNo space,
+                        RecoveryNo recovery, const ChosenVersions& chosen, const NamingOptions& options);
 
 }  // namespace blackout

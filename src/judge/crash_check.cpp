@@ -14,6 +14,7 @@
 #include <set>
 
 #include "binary/site_places.h"
+#include "binary/user_frame.h"
 #include "detect/by_site.h"
 #include "findings/numbers.h"
 #include "judge/before_run.h"
@@ -332,7 +333,9 @@ class Check {
       f.shownBy->states += next.shownBy->states;
       auto symptomOf = [](const Finding& shown) {
         PlaceNo at = shown.shownBy->failsAt;
-        return OtherSymptom{shown.shownBy->symptom, at == 0 ? Frame() : shown.place(at).stack.front()};
+        if (at == 0) return OtherSymptom{shown.shownBy->symptom, Frame()};
+        const std::vector<Frame>& stack = shown.place(at).stack;
+        return OtherSymptom{shown.shownBy->symptom, stack[userFrame(stack)]};
       };
       OtherSymptom other = symptomOf(next);
       if (other != symptomOf(f) && std::find(f.evidence.begin(), f.evidence.end(), Fact(other)) == f.evidence.end())

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "binary/symbolizer.h"
+#include "binary/user_frame.h"
 #include "detect/by_site.h"
 #include "events/waits.h"
 #include "judge/lost_store.h"
@@ -130,7 +131,7 @@ class FindingBuilder {
   }
   bool stale() const { return cause_.kind == FindingKind::StalePointer; }
   // Not lost, but not yet stored when the power fails.
-  bool late() const { return cause_.kind == FindingKind::WrongOrder && !isLost(); }
+  bool late() const { return cause_.kind == FindingKind::WrongOrder && (cause_.late || !isLost()); }
 
   // Places of a restart's trace get their stacks here, those of the recording with the rest of the report.
   PlaceNo addPlace(std::string label, unsigned level, EventNo n, bool incidental) {
@@ -161,10 +162,15 @@ class FindingBuilder {
     if (race_)
       ;  // what else survives is beside the point
     else if (cause_.second)
-      second_ = addPlace(atomic ? "to be stored here too" : "survives: stored here", cause_.second->level,
-                         eventOf(*cause_.second), false);
+      second_ = addPlace(cause_.sameBytes ? "replaced here"
+                         : atomic         ? "to be stored here too"
+                                          : "survives: stored here",
+                         cause_.second->level, eventOf(*cause_.second), false);
     else if (cause_.promised)
       second_ = addPlace("promised: the operation ends here", 1, *cause_.promised, false);
+    constexpr std::size_t kOthers = 4;
+    for (std::size_t i = 0; !race_ && i < std::min(cause_.others.size(), kOthers); ++i)
+      others_.push_back(addPlace("and here", cause_.others[i].level, eventOf(cause_.others[i]), true));
     for (unsigned level = 1; level <= space().level; ++level) {
       SeenCrash crash{level, crashOf(level), 0, {}};
       if (auto last = lastPlaceBefore(indexes_[level - 1]->trace(), crash.event))
@@ -248,7 +254,15 @@ class FindingBuilder {
 
   SeenStore seen(const StoreRef& ref, PlaceNo place) const {
     std::optional<LineBytes> under = ref.level == 1 ? std::nullopt : left(ref);
-    return seenStore(indexOf(ref), ref.store, ref.level, place, under ? &*under : nullptr);
+    SeenStore store = seenStore(indexOf(ref), ref.store, ref.level, place, under ? &*under : nullptr);
+    store.at = ownLine(indexOf(ref).trace(), store.event, std::move(store.at));
+    return store;
+  }
+  // The line that a reader knows: where a library's header was not inlined, its caller's.
+  Frame ownLine(const Trace& trace, EventNo n, Frame at) const {
+    if (!inSystemHeader(at)) return at;
+    std::vector<Frame> stack = context_.stacks.at(trace, stackOf(trace[n]));
+    return stack.empty() ? at : stack[userFrame(stack)];
   }
   // What the crash before left of the line that a restart stores to; none: it can't be told.
   std::optional<LineBytes> left(const StoreRef& ref) const {
@@ -266,10 +280,10 @@ class FindingBuilder {
   void claim() {
     CrashCause c;
     c.kind = cause_.kind;
-    c.firstIs = isLost() && (race_ || cause_.kind != FindingKind::NotAtomic) ? FirstStore::Lost
-                : !race_ && cause_.kind == FindingKind::NotAtomic            ? FirstStore::Begins
-                : !race_ && late()                                           ? FirstStore::Late
-                                                                             : FirstStore::Written;
+    c.firstIs = !race_ && late()                                               ? FirstStore::Late
+                : isLost() && (race_ || cause_.kind != FindingKind::NotAtomic) ? FirstStore::Lost
+                : !race_ && cause_.kind == FindingKind::NotAtomic              ? FirstStore::Begins
+                                                                               : FirstStore::Written;
     if (cause_.first) c.first = seen(*cause_.first, first_);
     if (cause_.second) c.second = seen(*cause_.second, second_);
     if (cause_.promised) c.promised = PromisedEnd{*cause_.promised, second_};
@@ -277,12 +291,19 @@ class FindingBuilder {
       const Index& index = indexOf(*cause_.first);
       const Event& e = index.trace()[*cause_.flush];
       c.flush = SeenFlush{cause_.first->level, *cause_.flush, std::string(nameOf(kindOf(e))),
-                          ByteNames(index).of(*cause_.flush), frameAt(index.trace(), stackOf(e))};
+                          ByteNames(index).of(*cause_.flush),
+                          ownLine(index.trace(), *cause_.flush, frameAt(index.trace(), stackOf(e)))};
     }
     if (read_) c.read = read(*read_);
     c.tested = cause_.tested;
     c.eitherWay = cause_.eitherWay;
     c.exchange = cause_.exchange;
+    for (std::size_t i = 0; i < cause_.others.size(); ++i)
+      c.others.push_back(seen(cause_.others[i], i < others_.size() ? others_[i] : PlaceNo(0)));
+    c.lines = cause_.lines;
+    c.sameBytes = cause_.sameBytes;
+    c.everFlushed = cause_.everFlushed;
+    c.everFenced = cause_.everFenced;
     c.examined = cause_.examined;
     finding_.claim = std::move(c);
   }
@@ -346,7 +367,7 @@ class FindingBuilder {
       else if (cause_.flush)
         add(FlushedLater{});
       else if (cause_.kind == FindingKind::MissingFlush)
-        add(NeverFlushed{first_});
+        add(NeverFlushed{first_, cause_.everFlushed});
       rmwFences();
     }
     if (!race_ && cause_.tested && cause_.kind != FindingKind::NotAtomic) {
@@ -354,11 +375,21 @@ class FindingBuilder {
       if (late()) add(CanWait{first_, second_});
     }
     if (!race_ && cause_.exchange) add(FineExchanged{first_, second_});
+    if (!race_ && cause_.cure) triedCure();
     if (!race_ && cause_.eitherWay) add(BothFail{});
     if (!cause_.examined) add(NotExamined{});
     if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});
     if (!cause_.replaced.empty()) add(OtherAddresses{first_});
     if (cause_.read && cause_.kind != FindingKind::NotAtomic && !stale() && severalSources()) add(MaySeeSeveral{});
+  }
+
+  void triedCure() {
+    TriedCure tried{*cause_.cure, first_, second_, false, cause_.cured, cause_.states};
+    if (cause_.first && cause_.second && cause_.first->level == cause_.second->level) {
+      auto lineOfRef = [&](const StoreRef& ref) { return indexOf(ref).stores()[ref.store].line; };
+      tried.oneLine = lineOfRef(*cause_.first) == lineOfRef(*cause_.second);
+    }
+    finding_.evidence.push_back(tried);
   }
 
   EventNo crashOf(unsigned level) const {
@@ -372,9 +403,13 @@ class FindingBuilder {
     TrackedNo w = context_.baseline.tracked().find(index.lineNo(index.stores()[cause_.first->store].line));
     auto chosen = cause_.chosen.versions.find(w);
     if (chosen == cause_.chosen.versions.end() || !cause_.read) return;
+    // Only if it did read them.
+    std::uint64_t mask = maskOf(index, cause_.first->store);
+    Told told = context_.explorer.told(cause_.recovery);
+    auto read = std::find_if(told.lines.begin(), told.lines.end(), [&](const ToldLine& l) { return l.line == w; });
+    if (read == told.lines.end() || (mask & ~read->mask) != 0) return;
     std::shared_ptr<const CrashSpace> crash = context_.explorer.crashSpace(cause_.space);
-    finding_.evidence.push_back(
-        OldValueRead{readOf(crash->line(w).versions[chosen->second].bytes, maskOf(index, cause_.first->store))});
+    finding_.evidence.push_back(OldValueRead{readOf(crash->line(w).versions[chosen->second].bytes, mask)});
   }
 
   // docs/semantics.md: whether locked instructions complete flushes is disputed, so a finding says if it depends on
@@ -414,6 +449,7 @@ class FindingBuilder {
   // Numbers of places; 0: there is none.
   PlaceNo first_ = 0;
   PlaceNo second_ = 0;
+  std::vector<PlaceNo> others_;
   PlaceNo readPlace_ = 0;
   PlaceNo failPlace_ = 0;
   std::vector<SeenCrash> crashes_;  // by level

@@ -13,6 +13,8 @@ struct LostStore {
   FindingKind kind{};  // MissingFlush, MissingFence or WrongOrder
   // The flush that no fence completed in time, or that came too late. None: a non-temporal store, or no flush.
   std::optional<EventNo> flush;
+  bool everFlushed = false;  // some flush of its line follows the store, for whatever reason and however late
+  bool everFenced = false;   // some fence of the thread follows that flush, or the non-temporal store
 };
 
 // `relied`: the event that relies on the store (a store, the end of an operation), or the crash itself if nothing

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace blackout {
 
@@ -75,13 +76,16 @@ std::vector<StoreNo> lostInLine(const Index& index, LineNo line, EventNo at, Ver
   return lost;
 }
 
-// All pieces of the wide store that a store belongs to.
+}  // namespace
+
 std::vector<StoreNo> piecesOf(const Index& index, StoreNo store) {
   auto stores = index.stores();
+  const Trace& trace = index.trace();
   auto follows = [&](StoreNo s) {  // whether s goes on with the store before it
     if (s == 0) return false;
     EventNo before = stores[s - 1].event;
-    return before + 1 == stores[s].event && (index.trace()[before].len & BLACKOUT_WIDE) != 0;
+    if ((trace[before].len & BLACKOUT_JOINED) != 0) ++before;
+    return before + 1 == stores[s].event && (trace[before].len & BLACKOUT_WIDE) != 0;
   };
   StoreNo first = store;
   while (follows(first)) --first;
@@ -89,8 +93,6 @@ std::vector<StoreNo> piecesOf(const Index& index, StoreNo store) {
   for (StoreNo s = first + 1; s < stores.endId() && follows(s); ++s) pieces.push_back(s);
   return pieces;
 }
-
-}  // namespace
 
 EventNo StateProbe::crashOf(SpaceNo space, unsigned level) const {
   while (explorer_.space(space).level > level) space = explorer_.space(space).parent;
@@ -193,12 +195,15 @@ bool StateProbe::isWhole(SpaceNo space, const std::vector<StoreRef>& lost) const
   return lost.empty() || lost.back().level < explorer_.space(space).level;
 }
 
-Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& store,
+Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const ChosenVersions& chosen,
+                                                     std::span<const StoreRef> removed,
                                                      const std::optional<StoreRef>& with) {
   auto indexes = traces_.of(space);
   if (!indexes) return tl::unexpected(indexes.error());
-  const Index& index = *(*indexes)[store.level - 1];
-  if (store.level != explorer_.space(space).level || (with && with->level != store.level))
+  const unsigned level = explorer_.space(space).level;
+  const Index& index = *(*indexes)[level - 1];
+  auto elsewhere = [&](const StoreRef& ref) { return ref.level != level; };
+  if (std::any_of(removed.begin(), removed.end(), elsewhere) || (with && elsewhere(*with)))
     return std::optional<Judgement>();
   Run request = explorer_.request(space, chosen);
   auto put = [&](TrackedNo w, std::uint64_t mask, const LineBytes& bytes) {
@@ -207,10 +212,14 @@ Result<std::optional<Judgement>> StateProbe::without(SpaceNo space, const Chosen
       if ((mask >> i & 1) != 0) line[i] = bytes[i];
   };
   auto lineOfStore = [&](StoreNo s) { return tracked().find(index.lineNo(index.stores()[s].line)); };
-  for (StoreNo piece : piecesOf(index, store.store)) {
-    auto before = contentBefore(space, chosen, index, {store.level, piece});
-    if (!before || lineOfStore(piece) == TrackedBytes::kNone) return std::optional<Judgement>();
-    put(lineOfStore(piece), maskOf(index, piece), *before);
+  // The last one first: what an earlier one replaced lies deeper.
+  std::set<StoreNo> pieces;
+  for (const StoreRef& ref : removed)
+    for (StoreNo piece : piecesOf(index, ref.store)) pieces.insert(piece);
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    auto before = contentBefore(space, chosen, index, {level, *piece});
+    if (!before || lineOfStore(*piece) == TrackedBytes::kNone) return std::optional<Judgement>();
+    put(lineOfStore(*piece), maskOf(index, *piece), *before);
   }
   if (with) {
     for (StoreNo piece : piecesOf(index, with->store)) {

@@ -72,10 +72,15 @@ class StateProbe {
   // loses at the space `like`.
   ChosenVersions wholeAt(SpaceNo space, SpaceNo like, const ChosenVersions& chosen);
 
-  // How a restart ends if a surviving store had not been made, and a lost or later one (`with`) had. Perhaps no crash
+  // How a restart ends if surviving stores had not been made, and a lost or later one (`with`) had. Perhaps no crash
   // leaves such memory: it tells what the failure hangs on, and shows nothing by itself. None: it can't be told.
-  Result<std::optional<Judgement>> without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& store,
+  Result<std::optional<Judgement>> without(SpaceNo space, const ChosenVersions& chosen,
+                                           std::span<const StoreRef> removed,
                                            const std::optional<StoreRef>& with = std::nullopt);
+  Result<std::optional<Judgement>> without(SpaceNo space, const ChosenVersions& chosen, const StoreRef& removed,
+                                           const std::optional<StoreRef>& with = std::nullopt) {
+    return without(space, chosen, std::span(&removed, 1), with);
+  }
   // A restart on the state with other words in it.
   Result<RunEnd> with(SpaceNo space, const ChosenVersions& chosen, std::span<const ReplacedWord> replaced,
                       bool traced = false);
@@ -96,6 +101,9 @@ class StateProbe {
 
 // What a line holds for the run, to be changed for an experiment.
 LineBytes& lineIn(Run& request, const Baseline& baseline, TrackedNo line);
+
+// All pieces of the wide store that a store belongs to, in order.
+std::vector<StoreNo> piecesOf(const Index& index, StoreNo store);
 
 // Bytes of its line that a store writes.
 std::uint64_t maskOf(const Index& index, StoreNo store);

@@ -25,6 +25,9 @@ class Index {
   Result<Index> like(const Trace& trace) const { return build(trace, options_, factory_); }
   // The same trace by the same model with other options.
   Result<Index> with(const ModelOptions& options) const { return build(*trace_, options, factory_); }
+  // The same trace and options by another model, and what made the present one.
+  Result<Index> by(ModelFactory factory) const { return build(*trace_, options_, std::move(factory)); }
+  const ModelFactory& factory() const { return factory_; }
 
   const Trace& trace() const { return *trace_; }
   const ModelOptions& options() const { return options_; }

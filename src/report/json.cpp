@@ -204,6 +204,12 @@ struct Members {
     j["tested"] = c.tested;
     j["either_way"] = c.eitherWay;
     j["exchange"] = c.exchange;
+    j["others"] = Json::array();
+    for (const SeenStore& store : c.others) j["others"].push_back(storeJson(store));
+    j["lines"] = c.lines != 0 ? Json(c.lines) : Json(nullptr);
+    j["same_bytes"] = c.sameBytes;
+    j["ever_flushed"] = c.everFlushed;
+    j["ever_fenced"] = c.everFenced;
     j["examined"] = c.examined;
     return j;
   }
@@ -229,7 +235,15 @@ struct Members {
 
   Json operator()(const OldValueRead& e) const { return Json{{"value", valueJson(e.value)}}; }
   Json operator()(const FineIfPersisted& e) const { return Json{{"store", placeNoJson(e.store)}}; }
-  Json operator()(const NeverFlushed& e) const { return Json{{"store", placeNoJson(e.store)}}; }
+  Json operator()(const NeverFlushed& e) const { return Json{{"store", placeNoJson(e.store)}, {"later", e.later}}; }
+  Json operator()(const TriedCure& e) const {
+    return Json{{"cure", nameOf(e.cure)},
+                {"first", placeNoJson(e.first)},
+                {"second", placeNoJson(e.second)},
+                {"one_line", e.oneLine},
+                {"gone", e.gone},
+                {"states", e.states}};
+  }
   Json operator()(const FlushUnderWay&) const { return Json::object(); }
   Json operator()(const FlushedLater&) const { return Json::object(); }
   Json operator()(const LockedCompleted&) const { return Json::object(); }

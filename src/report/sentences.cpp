@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cctype>
 
+#include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/numbers.h"
 
@@ -81,10 +82,41 @@ std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string
       symptom);
 }
 
+std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::string& fails) {
+  PlaceNo first = c.first ? c.first->place : 0, second = c.second ? c.second->place : 0;
+  bool loses = f.shownBy && std::any_of(f.shownBy->crashes.begin(), f.shownBy->crashes.end(),
+                                        [](const SeenCrash& crash) { return !crash.lost.empty(); });
+  if (c.lines != 0)
+    return fmt::format("{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first),
+                       c.lines == 1 ? "is more than is stored at once" : fmt::format("goes into {} lines", c.lines),
+                       fails);
+  std::string stores = "The stores at ";
+  std::vector<PlaceNo> places{first, second};
+  for (const SeenStore& other : c.others)
+    if (other.place != 0) places.push_back(other.place);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    stores += fmt::format("{}({})", i == 0 ? "" : i + 1 == places.size() ? " and " : ", ", places[i]);
+  if (c.eitherWay)
+    return fmt::format("{} belong together: a crash can keep either without the other, and then {}.", stores, fails);
+  if (loses && first != 0 && second != 0 && !c.sameBytes)
+    return fmt::format("{} belong together: a crash can keep {} without the {}, and then {}.", stores,
+                       places.size() == 2 ? "one" : "some of them", places.size() == 2 ? "other" : "others", fails);
+  if (c.sameBytes)
+    return fmt::format("The restart does not cope with {}: if the power fails before ({}) replaces it{}, {}.",
+                       c.first->bytes.type.empty() ? fmt::format("what ({}) stores", first)
+                                                   : fmt::format("{} as ({}) stores it", c.first->bytes.type, first),
+                       second, loses ? "" : ", even with everything persisted that was stored by then", fails);
+  std::string persisted = loses ? "" : ", even with everything persisted that was stored by then";
+  // What begins the update is no store: a change of a file's name or size.
+  if (first == 0 && second != 0) return fmt::format("If the power fails before ({}){}, {}.", second, persisted, fails);
+  if (second != 0)
+    return fmt::format("{} belong together: if the power fails between them{}, {}.", stores, persisted, fails);
+  return fmt::format("If the power fails after ({}){}, {}.", std::max<PlaceNo>(first, 1), persisted, fails);
+}
+
 std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
   std::string fails = "the restarted program " + symptom;
   std::string lost = c.first ? subjectFirst(*c.first) : std::string();
-  PlaceNo first = c.first ? c.first->place : 0;
   PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
   // "... while X survives" or "... though the operation has ended".
   std::string whereas = c.second ? fmt::format(" while {} survives", subject(*c.second))
@@ -92,35 +124,29 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                             ? fmt::format(" though the operation that wrote it has ended at ({})", c.promised->place)
                             : std::string();
   switch (f.kind) {
-    case FindingKind::MissingFlush:
-      return fmt::format("{} is never flushed: a crash can lose it{}, and then {}.", lost, whereas, fails);
-    case FindingKind::MissingFence:
+    case FindingKind::MissingFlush: {
+      std::string flushed = !c.everFlushed ? "is never flushed"
+                            : second != 0  ? fmt::format("is not flushed before {}({})",
+                                                        c.promised ? "the operation ends at " : "", second)
+                                           : "is not flushed before the power fails";
+      return fmt::format("{} {}: a crash can lose it{}, and then {}.", lost, flushed, whereas, fails);
+    }
+    case FindingKind::MissingFence: {
+      std::string before = second != 0    ? fmt::format(" before ({})", second)
+                           : c.everFenced ? " before the power fails"
+                                          : std::string();
       return fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
-                         c.flush ? "flushed" : "a non-temporal store",
-                         second != 0 ? fmt::format(" before ({})", second) : std::string(), whereas, fails);
+                         c.flush ? "flushed" : "a non-temporal store", before, whereas, fails);
+    }
     case FindingKind::WrongOrder:
       if (c.firstIs == FirstStore::Late)
         return fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
                            lost, second, fails);
-      return fmt::format("{} is made durable too late{}: a crash in between can lose it{}, and then {}.", lost,
+      return fmt::format("{} is {} too late{}: a crash in between can lose it{}, and then {}.", lost,
+                         c.everFenced ? "made durable" : "flushed",
                          second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails);
     case FindingKind::NotAtomic:
-      if (c.eitherWay)
-        return fmt::format(
-            "The stores at ({}) and ({}) belong together: a crash can keep either without the other, and then {}.",
-            first, second, fails);
-      // What begins the update is no store: a change of a file's name or size.
-      if (first == 0 && second != 0)
-        return fmt::format(
-            "If the power fails before ({}), even with everything persisted that was stored by then, {}.", second,
-            fails);
-      if (second != 0)
-        return fmt::format(
-            "The stores at ({}) and ({}) belong together: if the power fails between them, even with everything "
-            "persisted that was stored by then, {}.",
-            first, second, fails);
-      return fmt::format("If the power fails after ({}), even with everything persisted that was stored by then, {}.",
-                         std::max<PlaceNo>(first, 1), fails);
+      return notAtomicVerdict(f, c, fails);
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
     case FindingKind::StalePointer:
@@ -268,6 +294,66 @@ std::string alternatives(const std::vector<std::string>& all) {
   return text;
 }
 
+// What a cure asks for.
+std::string cureText(const TriedCure& e, const CrashCause& c) {
+  std::string before = e.second == 0 ? ", right after it"
+                       : c.promised  ? fmt::format(", before the operation ends at ({})", e.second)
+                                     : fmt::format(", before ({})", e.second);
+  switch (e.cure) {
+    case CureKind::Flush:
+      return fmt::format("flush the line of ({}) and fence{}", e.first, before);
+    case CureKind::Fence: {
+      std::string at = c.flush ? lineText(c.flush->at) : std::string();
+      std::string what = c.flush ? "the flush" : fmt::format("({})", e.first);
+      return fmt::format("put a fence (sfence, pmem_drain) after {}{}{}", what, at.empty() ? at : " at " + at,
+                         e.second == 0 ? "" : before);
+    }
+    case CureKind::Earlier:
+      return fmt::format("flush the line of ({}) and fence first{}", e.first, e.second == 0 ? "" : before);
+    case CureKind::Order:
+      return e.oneLine ? fmt::format("store ({}) first, then ({}): they are in one line, which keeps their order",
+                                     e.first, e.second)
+                       : fmt::format("store ({}) and make it durable first, then store ({})", e.first, e.second);
+    case CureKind::Exchange:
+      return fmt::format("store ({}) and make it durable first, then store ({})", e.second, e.first);
+    case CureKind::Atomic:
+      return "make the update with one store of 8 bytes that switches from old to new, or log it so that recovery can "
+             "finish or undo it";
+    case CureKind::Add:
+      return fmt::format("the transaction had not logged these bytes: add them to it before ({}) changes them",
+                         e.first);
+    case CureKind::Rename:
+      return "make the pool under another name, and rename it when it is complete";
+  }
+  return {};
+}
+
+// What was tried, and what came of it.
+std::string triedText(const TriedCure& e) {
+  std::string gone = e.gone == e.states ? (e.states == 1 ? "this crash state" : "these crash states")
+                                        : fmt::format("{} of these crash states", grouped(e.gone));
+  switch (e.cure) {
+    case CureKind::Flush:
+    case CureKind::Earlier:
+      return fmt::format("Tried in the simulation: with a flush and a fence after ({}), {} can't come about.", e.first,
+                         gone);
+    case CureKind::Fence:
+      return fmt::format("Tried in the simulation: with that fence, {} can't come about.", gone);
+    case CureKind::Order:
+      return fmt::format("Tried: with ({}) and without ({}) the restart ends well.", e.first, e.second);
+    case CureKind::Exchange:
+      return fmt::format("Tried: with ({}) and without ({}) the restart ends well.", e.second, e.first);
+    case CureKind::Atomic:
+      return "Tried: with all of it the restart ends well, and with nothing of it too.";
+    case CureKind::Add:
+      return e.gone != 0 ? fmt::format("Tried in the simulation: with these bytes durable, {} can't come about.", gone)
+                         : "Tried: with these bytes as they were before the transaction the restart ends well.";
+    case CureKind::Rename:
+      return "Tried: without the file the restart ends well, and with the complete one too.";
+  }
+  return {};
+}
+
 struct Sentences {
   const Finding& f;
 
@@ -292,8 +378,12 @@ struct Sentences {
                        f.kind == FindingKind::CrossFailureRace ? "answer this way" : "fail this way");
   }
   std::string operator()(const NeverFlushed& e) const {
-    return fmt::format("No flush of its line follows the store at ({}).", e.store);
+    PlaceNo until = cause().second ? cause().second->place : cause().promised ? cause().promised->place : 0;
+    if (e.later && until != 0) return fmt::format("No flush of its line comes between ({}) and ({}).", e.store, until);
+    return fmt::format("No flush of its line follows the store at ({}){}.", e.store,
+                       e.later ? " before the power fails" : "");
   }
+  std::string operator()(const TriedCure& e) const { return triedText(e); }
   std::string operator()(const FlushUnderWay&) const {
     return fmt::format("Its line was flushed{}, but the flush was still under way.", flushedAt());
   }
@@ -420,12 +510,25 @@ std::string verdictOf(const Finding& finding) {
 
 std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::visit(Sentences{finding}, fact); }
 
-std::string_view hintOf(const Finding& finding) {
-  auto lockLeft = [](const Fact& fact) { return std::holds_alternative<LockLeft>(fact); };
-  if (std::any_of(finding.evidence.begin(), finding.evidence.end(), lockLeft))
-    return "a lock in persistent memory must be initialised again at every restart, before anybody takes it; or keep it "
-           "in volatile memory";
-  return rowOf(finding.kind).hint;
+std::string hintOf(const Finding& finding) {
+  for (const Fact& fact : finding.evidence) {
+    if (std::holds_alternative<LockLeft>(fact))
+      return "a lock in persistent memory must be initialised anew at every restart, before anybody takes it; or keep "
+             "it "
+             "in volatile memory";
+    if (const auto* tried = std::get_if<TriedCure>(&fact))
+      if (const auto* cause = std::get_if<CrashCause>(&finding.claim)) return cureText(*tried, *cause);
+  }
+  // What is said of flushes, fences and order was tried, or nothing is said.
+  switch (finding.kind) {
+    case FindingKind::MissingFlush:
+    case FindingKind::MissingFence:
+    case FindingKind::WrongOrder:
+    case FindingKind::NotAtomic:
+      return {};
+    default:
+      return std::string(rowOf(finding.kind).hint);
+  }
 }
 
 std::vector<std::string> evidenceOf(const Finding& finding) {
@@ -438,7 +541,7 @@ std::vector<std::string> evidenceOf(const Finding& finding) {
 std::string symptomOf(const Finding& finding, const ShownBy& shown) {
   if (shown.failsAt == 0 || shown.failsAt.value() > finding.places.size()) return shown.symptom;
   const std::vector<Frame>& stack = finding.place(shown.failsAt).stack;
-  return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack.front());
+  return stack.empty() ? shown.symptom : symptomIn(shown.symptom, stack[userFrame(stack)]);
 }
 
 std::string crashText(const ShownBy& shown) {

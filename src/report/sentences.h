@@ -16,7 +16,7 @@ std::string verdictOf(const Finding& finding);
 std::string sentenceOf(const Fact& fact, const Finding& finding);
 // The sentences of all its facts, in their order.
 // What to do about it.
-std::string_view hintOf(const Finding& finding);
+std::string hintOf(const Finding& finding);
 std::vector<std::string> evidenceOf(const Finding& finding);
 
 // What the restarted program did, and where: "crashes with SIGSEGV in lookup (map.cpp:60)".

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <span>
 
+#include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
@@ -169,7 +171,8 @@ class TextReport {
       line("");
       return;
     }
-    const Frame& top = p.stack.front();
+    std::size_t own = userFrame(p.stack);
+    const Frame& top = p.stack[own];
     line(fmt::format("  {}: {}", head, described(top)));
     // A place that only this state shows matters less: the line itself, and how the program came there in brief.
     unsigned context = p.incidental ? 0 : options_.contextLines;
@@ -186,14 +189,24 @@ class TextReport {
         line("      or, merged with it by the optimiser: " + described(p.alsoFrom[i].front()));
     if (p.alsoFrom.size() > kMerged)
       line(fmt::format("      ... and {} more places that were merged with it", p.alsoFrom.size() - kMerged));
-    stack(p.stack, p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
+    if (own != 0) line("      in what it calls: " + described(p.stack.front()));
+    stack(std::span(p.stack).subspan(own), p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
     line("");
   }
 
-  void stack(const std::vector<Frame>& frames, unsigned most) {
+  // The innermost calls, and the first one of the program itself, however deep in a library the others are.
+  void stack(std::span<const Frame> frames, unsigned most) {
     std::size_t shown = std::min<std::size_t>(frames.size(), std::max(most, 1U));
-    for (std::size_t i = 1; i < shown; ++i)
+    auto call = [&](std::size_t i) {
       line(fmt::format("      {} {}", frames[i - 1].inlined ? "inlined into" : "called from", described(frames[i])));
+    };
+    for (std::size_t i = 1; i < shown; ++i) call(i);
+    auto program = static_cast<std::size_t>(std::find_if(frames.begin(), frames.end(), inProgram) - frames.begin());
+    if (program >= shown && program < frames.size()) {
+      if (program > shown) line(fmt::format("      ... {} ...", counted(program - shown, "more call")));
+      call(program);
+      shown = program + 1;
+    }
     if (shown < frames.size()) line(fmt::format("      ... and {}", counted(frames.size() - shown, "more call")));
   }
 
@@ -225,7 +238,7 @@ class TextReport {
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));
-    detail("hint:     ", hintOf(f));
+    if (std::string hint = hintOf(f); !hint.empty()) detail("hint:     ", hint);
     detail("id:       ", fingerprintText(f));
   }
 

@@ -1,6 +1,7 @@
 // One sentence for each claim and each kind of fact.
 #include "report/sentences.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace blackout {
@@ -74,6 +75,8 @@ TEST(Verdict, MissingFence) {
 TEST(Verdict, WrongOrder) {
   Finding f = shown(FindingKind::WrongOrder);
   f.shownBy->failsAt = 0;
+  EXPECT_THAT(verdictOf(f), testing::HasSubstr("is flushed too late, after (2)"));
+  cause(f).everFenced = true;
   EXPECT_EQ(verdictOf(f),
             "Node.value, stored at (1), is made durable too late, after (2): a crash in between can lose it while "
             "List.root, stored at (2), survives, and then the restarted program crashes with SIGSEGV.");
@@ -86,6 +89,11 @@ TEST(Verdict, WrongOrder) {
 TEST(Verdict, NotAtomic) {
   Finding f = shown(FindingKind::NotAtomic);
   f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "The stores at (1) and (2) belong together: a crash can keep one without the other, and then the restarted "
+            "program crashes with SIGSEGV.")
+      << "the crash loses a store, so not everything is persisted";
+  f.shownBy->crashes[0].lost.clear();
   EXPECT_EQ(verdictOf(f),
             "The stores at (1) and (2) belong together: if the power fails between them, even with everything "
             "persisted that was stored by then, the restarted program crashes with SIGSEGV.");
@@ -102,6 +110,51 @@ TEST(Verdict, NotAtomic) {
   EXPECT_EQ(verdictOf(f),
             "If the power fails after (1), even with everything persisted that was stored by then, the restarted "
             "program crashes with SIGSEGV.");
+}
+
+TEST(Verdict, NotAtomicInOneStoreOrSeveral) {
+  Finding f = shown(FindingKind::NotAtomic);
+  f.shownBy->failsAt = 0;
+  cause(f).others = {store(3)};
+  EXPECT_EQ(
+      verdictOf(f),
+      "The stores at (1), (2) and (3) belong together: a crash can keep some of them without the others, and then "
+      "the restarted program crashes with SIGSEGV.");
+  cause(f).others.clear();
+  cause(f).lines = 2;
+  EXPECT_EQ(
+      verdictOf(f),
+      "Node.value, stored at (1), goes into 2 lines: a crash can keep one part of it without the rest, and then the "
+      "restarted program crashes with SIGSEGV.");
+  cause(f).lines = 0;
+  cause(f).sameBytes = true;
+  f.shownBy->crashes[0].lost.clear();
+  EXPECT_EQ(
+      verdictOf(f),
+      "The restart does not cope with Node.value as (1) stores it: if the power fails before (2) replaces it, even "
+      "with everything persisted that was stored by then, the restarted program crashes with SIGSEGV.");
+}
+
+// What is said of flushes, fences and order was tried.
+TEST(Hint, IsWhatWasTried) {
+  Finding f = shown(FindingKind::MissingFlush);
+  EXPECT_EQ(hintOf(f), "");
+  auto hint = [&](CureKind cure, PlaceNo second = 2) {
+    f.evidence = {TriedCure{cure, 1, second, false, 3, 3}};
+    return hintOf(f);
+  };
+  EXPECT_EQ(hint(CureKind::Flush), "flush the line of (1) and fence, before (2)");
+  EXPECT_EQ(sentenceOf(f.evidence[0], f),
+            "Tried in the simulation: with a flush and a fence after (1), these crash states can't come about.");
+  EXPECT_EQ(hint(CureKind::Flush, 0), "flush the line of (1) and fence, right after it");
+  EXPECT_EQ(hint(CureKind::Fence), "put a fence (sfence, pmem_drain) after (1), before (2)");
+  EXPECT_EQ(hint(CureKind::Earlier), "flush the line of (1) and fence first, before (2)");
+  EXPECT_EQ(hint(CureKind::Order), "store (1) and make it durable first, then store (2)");
+  EXPECT_EQ(hint(CureKind::Exchange), "store (2) and make it durable first, then store (1)");
+  EXPECT_THAT(hint(CureKind::Add), testing::HasSubstr("add them to it before (1)"));
+  EXPECT_THAT(hint(CureKind::Rename), testing::HasSubstr("under another name"));
+  f.evidence = {TriedCure{CureKind::Flush, 1, 2, false, 2, 3}};
+  EXPECT_THAT(sentenceOf(f.evidence[0], f), testing::HasSubstr("2 of these crash states"));
 }
 
 TEST(Verdict, OtherFailures) {

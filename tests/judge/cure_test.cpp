@@ -1,0 +1,205 @@
+// Cures are tried before they are told, kinds follow from the smallest one that works, and what a finding says is true
+// of the trace.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_check.h"
+
+namespace blackout {
+namespace {
+
+using test::broke;
+using test::causeSites;
+using test::check;
+using test::crashed;
+using test::exited;
+using test::FakeMemory;
+using test::FakeRecovery;
+using test::JudgedProgram;
+using test::only;
+using test::says;
+using testing::HasSubstr;
+using testing::Not;
+
+enum : std::uint64_t { kRoot = 0, kValue = 64 };
+Outcome follow(FakeMemory& m) {
+  if (m.load(kRoot) == 0) return exited();
+  return m.load(kValue) == 5 ? exited() : crashed();
+}
+
+std::vector<std::string> kindsOf(const CrashCheck& c) {
+  std::vector<std::string> kinds;
+  for (const auto& f : c.findings) kinds.emplace_back(nameOf(f.finding.kind));
+  return kinds;
+}
+
+// --- hints are tried ---
+
+TEST(Hint, AFlushThatCuresIsHinted) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kValue, 5);
+  p.storeAt(p.place(2), kRoot, 64);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-flush");
+  EXPECT_TRUE(says(f, "Tried"));
+  EXPECT_THAT(std::string(hintOf(f)), HasSubstr("flush the line of (1)"));
+  EXPECT_THAT(std::string(hintOf(f)), HasSubstr("before (2)"));
+}
+
+TEST(Hint, AFenceThatCuresIsHinted) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kValue, 5);
+  p.flushAt(p.place(3), kValue);
+  p.storeAt(p.place(2), kRoot, 64);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-fence");
+  EXPECT_THAT(std::string(hintOf(f)), HasSubstr("fence"));
+  EXPECT_THAT(std::string(hintOf(f)), Not(HasSubstr("flush the line")));
+}
+
+// A restart that fails whatever is lost: nothing cures it.
+TEST(Hint, WithoutACureThereIsNone) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0, 1);
+  p.persist(0);
+  p.storeAt(p.place(2), 64, 1);
+  p.persist(64);
+  p.storeAt(p.place(3), 0, 2);
+  p.persist(0);
+  const CrashCheck c = check(p, [](FakeMemory& m) { return m.load(0) == 1 ? broke("one is unlucky") : exited(); });
+  const Finding& f = only(c);
+  EXPECT_THAT(std::string(hintOf(f)), Not(HasSubstr("flush")));
+}
+
+// --- kinds ---
+
+TEST(Kind, TheSameValueTwiceThenFlushed) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kValue, 5);
+  p.storeAt(p.place(2), kValue, 5);
+  p.flushAt(p.place(3), kValue);
+  p.storeAt(p.place(4), kRoot, 64);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-fence");
+  EXPECT_THAT(verdictOf(f), Not(HasSubstr("never flushed")));
+  EXPECT_FALSE(says(f, "No flush"));
+}
+
+TEST(Kind, ThreeLinesThatBelongTogether) {
+  JudgedProgram p;
+  for (std::uint64_t i = 0; i < 3; ++i) p.storeAt(p.place(1 + i), 64 * i, 7);
+  for (std::uint64_t i = 0; i < 3; ++i) p.clwb(1, 64 * i);
+  p.sfence(1);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    std::uint64_t sum = m.load(0) + m.load(64) + m.load(128);
+    return sum == 0 || sum == 21 ? exited() : broke("all or none");
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "not-atomic");
+  EXPECT_THAT(verdictOf(f), Not(HasSubstr("no fence")));
+  EXPECT_THAT(verdictOf(f), Not(HasSubstr("everything persisted")));
+  EXPECT_EQ(f.shownBy->states, c.exploration.failing);
+  EXPECT_THAT(std::string(hintOf(f)), HasSubstr("log"));
+}
+
+TEST(Kind, ValidBeforeDataInOneLine) {
+  for (bool flushed : {true, false}) {
+    JudgedProgram p;
+    p.storeAt(p.place(1), 0, 1);  // valid
+    p.storeAt(p.place(2), 8, 5);  // data
+    if (flushed) p.persist(0);
+    const CrashCheck c =
+        check(p, [](FakeMemory& m) { return m.load(0) == 0 || m.load(8) == 5 ? exited() : crashed(); });
+    const Finding& f = only(c);
+    EXPECT_EQ(nameOf(f.kind), "wrong-order") << flushed;
+    EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{2, 1}));
+    EXPECT_THAT(verdictOf(f), HasSubstr("comes only after (2)"));
+    EXPECT_THAT(std::string(hintOf(f)), HasSubstr("first"));
+  }
+}
+
+// One copy over two lines.
+TEST(Kind, AStoreTornOverTwoLines) {
+  JudgedProgram p;
+  std::string bytes(128, '\5');
+  p.writer.store(EventKind::Store, 1, p.at(0), bytes, p.place(1));
+  p.clwb(1, 0), p.clwb(1, 64), p.sfence(1);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    bool a = m.load(0) != 0, b = m.load(120) != 0;
+    return !a || b ? exited() : broke("the record is whole");
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "not-atomic");
+  EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{1}));
+  EXPECT_THAT(verdictOf(f), HasSubstr("2 lines"));
+}
+
+// --- one mistake, one finding ---
+
+TEST(Mistakes, TwoLostPointersThatFailAtTwoPlaces) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 256, 5);
+  p.storeAt(p.place(2), 1024, 6);
+  p.storeAt(p.place(3), kRoot, 1);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    if (m.load(kRoot) == 0) return exited();
+    if (m.load(256) != 5) return crashed(11);
+    return m.load(1024) == 6 ? exited() : crashed(7);
+  });
+  EXPECT_EQ(kindsOf(c), (std::vector<std::string>{"missing-flush", "missing-flush"}));
+}
+
+TEST(Mistakes, AnEntryOverTwoLinesIsOne) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 256, 5);
+  p.storeAt(p.place(2), 264, 6);
+  p.storeAt(p.place(3), 320, 7);
+  p.storeAt(p.place(4), kRoot, 1);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    if (m.load(kRoot) == 0) return exited();
+    if (m.load(256) != 5) return broke("first");
+    if (m.load(264) != 6) return broke("second");
+    return m.load(320) == 7 ? exited() : broke("third");
+  });
+  EXPECT_EQ(kindsOf(c), (std::vector<std::string>{"missing-flush"}));
+  EXPECT_EQ(only(c).shownBy->states, c.exploration.failing);
+}
+
+// The lost line has other stores, which nobody reads.
+TEST(Mistakes, TheStoreWhoseBytesWereReadIsBlamed) {
+  JudgedProgram p;
+  p.storeAt(p.place(9), kValue + 32, 1);  // of somebody else, in the same line
+  p.storeAt(p.place(1), kValue, 5);
+  p.storeAt(p.place(2), kRoot, 64);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, follow);
+  EXPECT_EQ(causeSites(only(c)), (std::vector<std::uint64_t>{1, 2}));
+}
+
+// --- sentences ---
+
+TEST(Sentences, AFlushThatComesForAnotherStoreIsSaid) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), kValue, 5);
+  p.storeAt(p.place(2), kRoot, 64);
+  p.persist(kRoot);
+  p.storeAt(p.place(9), kValue + 8, 1);
+  p.persist(kValue);
+  const CrashCheck c = check(p, follow);
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-flush");
+  EXPECT_THAT(verdictOf(f), Not(HasSubstr("never flushed")));
+  EXPECT_THAT(verdictOf(f), HasSubstr("is not flushed before (2)"));
+  EXPECT_FALSE(says(f, "No flush of its line follows the store at (1)."));
+}
+
+}  // namespace
+}  // namespace blackout
