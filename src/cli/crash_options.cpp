@@ -168,7 +168,10 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
       ->type_name("N")
       ->check(atLeastOne());
-  app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart counts as hanging")
+  app.add_option(
+         "--steps", w.limits.steps,
+         "accesses to persistent memory after which a restart counts as hanging; 128 turns of loops in compiled code "
+         "count as one where nothing new is read")
       ->type_name("N")
       ->check(atLeastOne());
   app.add_option("--run-timeout", w.limits.seconds,

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 3u
+#define BLACKOUT_CONTRACT_VERSION 4u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -86,6 +86,7 @@ typedef struct blackout_module {
   blackout_window loads;
   uint32_t recording; /* 1: fences, flushes and locked instructions are wanted */
   uint32_t version;   /* BLACKOUT_CONTRACT_VERSION of the pass */
+  int64_t* turns;     /* null, or what each turn of a loop takes one from; at 0 the hook below is called */
 } blackout_module;
 
 #pragma GCC visibility push(default)
@@ -127,6 +128,9 @@ BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* dat
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site);
+
+/* A restart's loops have made all turns that were left (blackout_module's `turns`). */
+BLACKOUT_HOOK void __blackout_turns_over(void);
 
 /* A Valgrind client request: args[0] is its code. Returns what the request returns. */
 uint64_t __blackout_request(uint64_t unanswered, uint64_t* args, blackout_site* site);

@@ -21,7 +21,7 @@ extern "C" {
 
 #define BLACKOUT_PLAN_MAGIC 0x4e414c505f4b4c42ull   /* "BLK_PLAN" */
 #define BLACKOUT_WORKER_MAGIC 0x4b524f575f4b4c42ull /* "BLK_WORK" */
-#define BLACKOUT_RECOVERY_VERSION 8u
+#define BLACKOUT_RECOVERY_VERSION 9u
 
 /* What is tracked: the same for all workers, changed by the tool only while no run lives. All offsets are
  * bytes from the beginning of the plan. */
@@ -178,10 +178,15 @@ typedef struct blackout_worker {
 
   /* Set by the run. */
   uint64_t steps;
-  uint64_t query_count; /* may exceed BLACKOUT_MAX_QUERIES: the rest was not kept */
-  uint32_t ended;       /* BLACKOUT_ENDED_* */
-  uint32_t used;        /* BLACKOUT_USED_* */
-  uint32_t owns;        /* it made files of its own below run/ */
+  int64_t turns_left;     /* of loops in instrumented code, until the hook is called (contract.h) */
+  uint64_t turns_rounds;  /* how often it was, and nothing new was observed in between */
+  uint64_t turns_queries; /* query_count when it was called last */
+  uint64_t query_count;   /* may exceed BLACKOUT_MAX_QUERIES: the rest was not kept */
+  uint64_t exec_began;    /* on the real clock, in nanoseconds: another program is about to be executed */
+  uint64_t exec_time;     /* from there until they were loaded, of all of them */
+  uint32_t ended;         /* BLACKOUT_ENDED_* */
+  uint32_t used;          /* BLACKOUT_USED_* */
+  uint32_t owns;          /* it made files of its own below run/ */
   uint32_t frame_count;
   uint32_t end_kind; /* BLACKOUT_END_*: what the frames are of */
   int32_t end_code;  /* of an exit */

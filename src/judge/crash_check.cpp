@@ -16,6 +16,7 @@
 #include "binary/site_places.h"
 #include "binary/user_frame.h"
 #include "detect/by_site.h"
+#include "events/waits.h"
 #include "findings/numbers.h"
 #include "judge/before_run.h"
 #include "judge/intact.h"
@@ -104,11 +105,15 @@ class Check {
     Verdict whole = judge(intact->result.outcome, rules_);
     // That much may be what it needs.
     const Outcome& outcome = intact->result.outcome;
+    bool byTurns = outcome.ending == Ending::Hung && outcome.text.ends_with(kTurns);
     bool bySteps = outcome.ending == Ending::Hung && outcome.text.empty() && rules_.stepLimit != 0;
-    if (outcome.ending == Ending::Bound || bySteps) whole.judgement = Judgement::Unknown;
+    if (outcome.ending == Ending::Bound || bySteps || byTurns) whole.judgement = Judgement::Unknown;
     if (bySteps)
       whole.symptom =
           fmt::format("it made more than {} steps; if it needs them, --steps allows more", rules_.stepLimit);
+    if (byTurns) whole.symptom = fmt::format("it made {}; if it needs them, --steps allows more", outcome.text);
+    if (whole.judgement == Judgement::Failed && (intact->result.used & kUsedRecorded) != 0)
+      whole = unjudgedByOtherFile(whole, intact->result.notes);
     if (whole.judgement == Judgement::Unknown)
       return fail(fmt::format("a restart on what the program left could not be judged: {}", whole.symptom),
                   ExitCode::Inconclusive);
@@ -116,6 +121,7 @@ class Check {
       o_.estimate({r_.baseline.count(), intact->seconds,
                    r_.baseline.count() * kFewRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers()),
                    r_.baseline.count() * kManyRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
+    sayExecuting(*intact);
     auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
@@ -194,6 +200,15 @@ class Check {
     if (explorer_->summary().stop == Stop::Interrupted) options.examined = 20;
     options.patience = patience_;
     return options;
+  }
+
+  // A restart is a fork, which takes well below a millisecond; a program that it executes is loaded each time.
+  void sayExecuting(const IntactRestart& intact) {
+    if (intact.executing == 0) return;
+    out_.notes.push_back(fmt::format(
+        "Restarts execute other programs: of the {:.0f} ms that one took, {:.0f} ms went by until they were "
+        "loaded, and each restart pays that again; --recover with the program itself is faster.",
+        std::ceil(intact.seconds * 1e3), std::ceil(intact.executing * 1e3)));
   }
 
   void settleRules(const Outcome& intact) {

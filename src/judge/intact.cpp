@@ -35,8 +35,10 @@ Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks
     if (auto trace = Trace::open(intact.result.tracePath)) intact.endedAt = stacks.endOf(*trace, intact.result.outcome);
   // The first run has paid for what the others share.
   auto begun = std::chrono::steady_clock::now();
-  if (auto again = run(false); !again) return tl::unexpected(again.error());
+  auto again = run(false);
+  if (!again) return tl::unexpected(again.error());
   intact.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  intact.executing = static_cast<double>(again->executing) / 1e9;
   return intact;
 }
 

@@ -16,6 +16,7 @@ struct IntactRestart {
   RunEnd result;
   std::vector<Frame> endedAt;  // empty: unknown
   double seconds = 0;          // that a run takes
+  double executing = 0;        // of these, until the programs that it executes are loaded; 0: none
 };
 
 // The points of a baseline for both: the beginning of the recording and its end.

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string_view>
 
+#include "events/waits.h"
+
 namespace blackout {
 
 namespace {
@@ -204,6 +206,20 @@ Verdict judge(const Outcome& outcome, const OracleRules& rules) {
   Verdict v = failed(fmt::format("exits with {}", outcome.code));
   v.key = v.symptom;
   return v;
+}
+
+Verdict unjudgedByOtherFile(const Verdict& failed, const std::vector<std::string>& notes) {
+  std::string file = "a file";
+  for (std::string_view note : notes) {
+    if (!note.starts_with(kReadsRecorded)) continue;
+    note.remove_prefix(std::string_view(kReadsRecorded).size());
+    file = note.substr(0, note.find(", which the recorded run wrote"));
+    break;
+  }
+  return unknown(
+      fmt::format("it {}, but it has read {}, which the recorded run wrote, as it was before the recording; name that "
+                  "file with --pm too, so that it is what the crash leaves of it",
+                  failed.symptom, file));
 }
 
 }  // namespace blackout

@@ -36,6 +36,9 @@ bool sameAnswer(const Outcome& a, const Outcome& b);
 bool saysMore(const Outcome& answer, const Outcome& than);
 
 Verdict judge(const Outcome& outcome, const OracleRules& rules);
+// A failure of a restart that had read a file which is no pool and which the recorded run had changed: it is not known
+// whether a crash would lead to it. `notes` are those of all restarts.
+Verdict unjudgedByOtherFile(const Verdict& failed, const std::vector<std::string>& notes);
 
 inline bool exitsWithError(const Outcome& o) { return o.ending == Ending::Exited && o.code != 0; }
 

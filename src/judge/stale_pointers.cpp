@@ -19,6 +19,9 @@ constexpr std::uint64_t kSlot = std::uint64_t{1} << 32;
 // The stack of the first thread ends where addresses do, if they are not random; libraries lie below its room.
 constexpr std::uint64_t kStackBegin = 0x7ffff8000000;
 constexpr std::uint64_t kStackEnd = 0x800000000000;
+// Bits in which programs keep something else than the address: above it, and below what is aligned.
+constexpr std::uint64_t kTopTag = ~((std::uint64_t{1} << 48) - 1);
+constexpr std::uint64_t kLowTag = 15;
 
 }  // namespace
 
@@ -40,7 +43,8 @@ void MovedAddresses::add(std::uint64_t begin, std::uint64_t end) {
 
 std::optional<std::uint64_t> MovedAddresses::moved(std::uint64_t address) const {
   for (const Range& r : ranges_)
-    if (address >= r.begin && address < r.end) return address - r.begin + r.to;
+    if (std::uint64_t plain = address & ~kTopTag; plain >= r.begin && plain < r.end)
+      return (plain - r.begin + r.to) | (address & kTopTag);
   return std::nullopt;
 }
 
@@ -97,7 +101,16 @@ class Experiments {
   template <class Take>
   void wordsOf(StoreNo store, Take take) const {
     const Event& e = trace_[index_.stores()[store].event];
-    if (e.addr % sizeof e.value != 0 || (bytesOf(e) != sizeof e.value && (e.len & BLACKOUT_JOINED) == 0)) return;
+    if (std::uint64_t first = sizeof e.value - e.addr % sizeof e.value; first < sizeof e.value) {
+      // A word that is not aligned is two pieces; one over two lines is left out.
+      if (bytesOf(e) != first || (e.len & BLACKOUT_WIDE) == 0) return;
+      const Event& rest = (&e)[1];
+      if (!isStore(rest) || rest.addr != e.addr + first || rest.len != sizeof e.value - first) return;
+      if (lineOf(rest.addr) == lineOf(e.addr))
+        take(e.addr, (e.value & ((std::uint64_t{1} << 8 * first) - 1)) | rest.value << 8 * first);
+      return;
+    }
+    if (bytesOf(e) != sizeof e.value && (e.len & BLACKOUT_JOINED) == 0) return;
     take(e.addr, e.value);
     if ((e.len & BLACKOUT_JOINED) != 0) take(e.addr + sizeof e.value, (&e)[1].value);
   }
@@ -163,8 +176,10 @@ class Experiments {
     auto address = addresses_.original(outcome.faultAddress);
     if (!address) return nullptr;
     const Pointer* nearest = nullptr;
+    auto leadsTo = [](const Pointer& p) { return p.value & ~kTopTag & ~kLowTag; };
     for (const Pointer& p : pointers)
-      if (*address >= p.value && *address - p.value < kObject && (nearest == nullptr || p.value > nearest->value))
+      if (*address >= leadsTo(p) && *address - leadsTo(p) < kObject &&
+          (nearest == nullptr || leadsTo(p) > leadsTo(*nearest)))
         nearest = &p;
     return nearest;
   }

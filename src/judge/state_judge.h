@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 
 #include "explore/explorer.h"
 #include "judge/before_run.h"
@@ -19,7 +20,9 @@ class StateJudge {
   virtual Verdict verdict(SpaceNo space, const Outcome& outcome) = 0;
 };
 
-// The oracle, whatever the crash; what a restart refuses before the run too is excused.
+// The oracle, whatever the crash; what a restart refuses before the run too is excused. A restart that fails, and that
+// has read a file which is no pool and was changed by the recorded run, may fail because of that file: it saw what was
+// there before the recording, which no crash leaves.
 class OracleJudge : public StateJudge {
  public:
   // All must outlive it. `before` may be null: nothing is excused.
@@ -28,8 +31,9 @@ class OracleJudge : public StateJudge {
   const Verdict& verdict(SpaceNo space, RecoveryNo recovery) override {
     static const Verdict fine;
     const Verdict& v = verdict(explorer_.outcomeNo(recovery));
-    bool excused = v.judgement == Judgement::Failed && before_ != nullptr && before_->excuses(space, recovery);
-    return excused ? fine : v;
+    if (v.judgement != Judgement::Failed) return v;
+    if (before_ != nullptr && before_->excuses(space, recovery)) return fine;
+    return (explorer_.used(recovery) & kUsedRecorded) == 0 ? v : byOtherFile(v);
   }
   Verdict verdict(SpaceNo space, const Outcome& outcome) override {
     Verdict v = judge(outcome, rules_);
@@ -43,10 +47,17 @@ class OracleJudge : public StateJudge {
   }
 
  private:
+  const Verdict& byOtherFile(const Verdict& failed) {
+    auto [at, fresh] = byOtherFile_.try_emplace(failed.symptom);
+    if (fresh) at->second = unjudgedByOtherFile(failed, explorer_.summary().notes);
+    return at->second;
+  }
+
   const Explorer& explorer_;
   const OracleRules& rules_;
   BeforeRun* before_;
   std::deque<Verdict> verdicts_;  // by outcome
+  std::map<std::string, Verdict> byOtherFile_;
 };
 
 }  // namespace blackout

@@ -17,6 +17,7 @@
 #include "pass/checks.h"
 #include "pass/hooks.h"
 #include "pass/lanes.h"
+#include "pass/loops.h"
 #include "pass/module_record.h"
 #include "pass/sites.h"
 
@@ -77,6 +78,7 @@ class Instrumenter {
       for (Instruction& i : b) list.push_back(&i);
     for (Instruction* i : list) plan(*i, checks, work);
     for (auto& w : work) w();
+    countTurns(f, hooks_, record_);
   }
 
   void plan(Instruction& i, Checks& checks, Plan& work) {

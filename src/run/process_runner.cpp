@@ -315,6 +315,7 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   }
   result.steps = c.steps;
   result.used = c.used;
+  result.executing = c.exec_time;
   addLines(result.notes, {c.notes, shownLength(c.notes, sizeof c.notes)});
   addLines(result.unseen, {c.unseen, shownLength(c.unseen, sizeof c.unseen)});
   if (w.traced) result.tracePath = (folderOf(number) / "trace").string();

@@ -103,6 +103,7 @@ enum : std::uint32_t {
   kUsedProcesses = 2,
   kUsedTime = 4,       // not pinned
   kUsedRandom = 8,     // not pinned
+  kUsedRecorded = 16,  // it read a file that is no pool and that the recorded run changed
   kReadRecorded = 16,  // it read a file that the recording wrote
   kStored = 32,        // it stored to PM; this does not differ by itself
 };
@@ -133,6 +134,7 @@ struct RunEnd {
   std::vector<Query> queries;
   std::uint64_t steps = 0;
   std::uint32_t used = 0;              // kUsed* bits
+  std::uint64_t executing = 0;         // nanoseconds until the programs that it executed were loaded; 0: none
   std::vector<std::string> notes;      // sentences for the user, such as which file it read
   std::vector<std::string> unseen;     // what it did that could not be observed: nothing is clean then
   std::vector<WaitingThread> waiting;  // the first ones, if all of them do

@@ -28,6 +28,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/trap/signals.h"
+#include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
@@ -92,6 +93,7 @@ void sharing() {
     used(BLACKOUT_USED_PROCESSES);
     if (!isClient()) shareObserved();
     shareNumbers();
+    __atomic_store_n(&worker->exec_began, realNanoseconds(), __ATOMIC_RELAXED);
   }
   setShared();
 }
@@ -341,6 +343,34 @@ BLACKOUT_EXPORT pid_t _Fork() {
   pid_t child = BLACKOUT_REAL(_Fork)();
   if (child == 0) inChild();
   return forked(child);
+}
+// A process or thread that begins in a function of its own.
+BLACKOUT_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  va_list list;
+  va_start(list, argument);
+  auto* parentNumber = va_arg(list, pid_t*);
+  auto* threadMemory = va_arg(list, void*);
+  auto* childNumber = va_arg(list, pid_t*);
+  va_end(list);
+  auto* real = BLACKOUT_REAL(clone);
+  if (!inRun()) return real(body, stack, flags, argument, parentNumber, threadMemory, childNumber);
+  if ((flags & CLONE_VM) != 0) {
+    // What it does on the memory of both can't be told from what its parent does.
+    unfollowedTask();
+    if ((flags & CLONE_THREAD) == 0) sharing();
+    return real(body, stack, flags, argument, parentNumber, threadMemory, childNumber);
+  }
+  struct Begin {
+    int (*body)(void*);
+    void* argument;
+  } begin{body, argument};
+  auto inside = [](void* p) {
+    Begin copy = *static_cast<Begin*>(p);
+    inChild();
+    return copy.body(copy.argument);
+  };
+  beforeFork();
+  return forked(real(inside, stack, flags, &begin, parentNumber, threadMemory, childNumber));
 }
 // A child of vfork runs on its parent's memory: its events could not be told apart.
 BLACKOUT_EXPORT pid_t vfork() { return fork(); }

@@ -107,12 +107,13 @@ class MemorySums {
     return ((sum[0] * 31 + sum[1]) * 31 + sum[2]) * 31 + sum[3];
   }
 
-  // The run's own count of its steps is nothing that it looks at.
+  // The run's own counts of its steps and turns are nothing that it looks at.
   bool readPage(uint64_t address, uint8_t* bytes) const {
     if (!readMemory(process_, address, bytes, kPage)) return false;
-    constexpr uint64_t kSteps = kControlBase + offsetof(blackout_worker, steps);
-    static_assert(kSteps % 8 == 0);
-    if (address == (kSteps & ~(kPage - 1))) memset(bytes + kSteps % kPage, 0, sizeof(uint64_t));
+    constexpr uint64_t kCounts = kControlBase + offsetof(blackout_worker, steps);
+    constexpr uint64_t kSize = offsetof(blackout_worker, query_count) - offsetof(blackout_worker, steps);
+    static_assert(kCounts % kPage + kSize <= kPage);
+    if (address == (kCounts & ~(kPage - 1))) memset(bytes + kCounts % kPage, 0, kSize);
     return true;
   }
 

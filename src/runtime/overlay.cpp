@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events/waits.h"
 #include "runtime/layers.h"
 #include "runtime/options.h"
 #include "runtime/process_numbers.h"
@@ -88,16 +89,17 @@ void keep(const Found& f) {
 
 // --- recovery ---
 
-void noteRecorded(const Found& f) {
+void noteRecorded(const Found& f, Use use) {
   if (!f.recorded) return;
-  __atomic_fetch_or(&worker->used, BLACKOUT_USED_RECORDED, __ATOMIC_RELAXED);
+  // What it only adds to does not decide how it ends.
+  if (use != Use::Add) __atomic_fetch_or(&worker->used, BLACKOUT_USED_RECORDED, __ATOMIC_RELAXED);
   char text[PATH_MAX + 128];
   snprintf(text, sizeof text,
            f.tooLarge
-               ? "a restart reads %.900s, which the recorded run wrote; it was too large to be kept, and restarts see "
-                 "it as the recording left it"
-               : "a restart reads %.900s, which the recorded run wrote; it sees it as it was before the recording",
-           f.canonical);
+               ? "%s%.900s, which the recorded run wrote; it was too large to be kept, and restarts see it as the "
+                 "recording left it"
+               : "%s%.900s, which the recorded run wrote; it sees it as it was before the recording",
+           kReadsRecorded, f.canonical);
   note(text, nullptr);
 }
 
@@ -271,13 +273,13 @@ Use useOf(int flags) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return Use::MakeName;
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
   if ((flags & O_TRUNC) != 0) return (flags & O_CREAT) != 0 ? Use::Replace : Use::Change;
-  if ((flags & O_CREAT) != 0) return Use::Make;
+  if ((flags & O_CREAT) != 0) return (flags & O_ACCMODE) == O_WRONLY ? Use::Add : Use::Make;
   return writes ? Use::Change : (flags & O_NOFOLLOW) != 0 ? Use::ReadName : Use::Read;
 }
 
 Use useOf(const char* mode) {
   if (mode[0] == 'w') return strchr(mode, 'x') != nullptr ? Use::MakeName : Use::Replace;
-  if (mode[0] == 'a') return Use::Make;
+  if (mode[0] == 'a') return strchr(mode, '+') != nullptr ? Use::Make : Use::Add;
   return strchr(mode, '+') != nullptr ? Use::Change : Use::Read;
 }
 
@@ -334,7 +336,8 @@ bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
   if (!redirectsFiles() && !changes) return false;
   if (redirectsFiles() && !changes && untouched()) return false;
   int saved = errno;
-  bool lastLink = use == Use::Look || use == Use::Read || use == Use::Change || use == Use::Replace || use == Use::Make;
+  bool lastLink = use == Use::Look || use == Use::Read || use == Use::Change || use == Use::Replace ||
+                  use == Use::Make || use == Use::Add;
   Found f;
   if (!follow(dirfd, path, lastLink, f)) {
     errno = saved;
@@ -347,7 +350,7 @@ bool redirectToOverlay(int dirfd, const char* path, Use use, char* out) {
     errno = saved;
     return false;
   }
-  if (use != Use::Replace && use != Use::MakeName && use != Use::MakeFolder) noteRecorded(f);
+  if (use != Use::Replace && use != Use::MakeName && use != Use::MakeFolder) noteRecorded(f, use);
   if (f.kind == Kind::Nothing && (!changes || use == Use::Change || !f.parent)) {
     // A path that isn't there, whatever the real one is.
     snprintf(out, PATH_MAX, "%s/run/nothing/here", workerFolder);

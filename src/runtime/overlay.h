@@ -17,6 +17,7 @@ enum class Use {
   Change,    // its content or its attributes
   Replace,   // its content, without looking at it; it may have to be made
   Make,      // it may have to be made; what is there stays
+  Add,       // the same, and what is there is not read
   MakeName,  // the same, and a link is not followed
   MakeFolder,
   Remove,

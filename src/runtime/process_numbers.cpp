@@ -35,6 +35,7 @@ struct Table {
 };
 Table* table = nullptr;
 
+bool hasRealNumbers = false;
 pid_t mine = kFirst;
 pid_t parent = kFirst - 1;
 pid_t threads = 0;
@@ -71,6 +72,18 @@ int enter(uint32_t real) {
     if (found == real) return i;
   }
   endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 8192 processes", nullptr);
+}
+
+bool isEntered(uint32_t real) {
+  for (int i = 0; table != nullptr && i < kMaxProcesses && table->real[i] != 0; ++i)
+    if (table->real[i] == real) return true;
+  return false;
+}
+// Whether it is a child that was made without libc.
+bool isRealChild(pid_t number) {
+  siginfo_t info;
+  return hasRealNumbers && !isEntered(uint32_t(number)) &&
+         syscall(SYS_waitid, P_PID, number, &info, WNOHANG | WNOWAIT | WEXITED | __WALL, nullptr) == 0;
 }
 
 // It was waited for: the kernel may give its number to another one.
@@ -128,6 +141,7 @@ pid_t wait_(pid_t pid, int* status, int flags, struct rusage* usage) {
   if (status == nullptr) status = &ignored;
   pid_t ended = BLACKOUT_REAL(wait4)(real, status, flags, usage);
   if (ended <= 0 || !pinned()) return ended;
+  if (hasRealNumbers && !isEntered(uint32_t(ended))) return ended;
   pid_t number = pinnedNumber(ended);
   if (!WIFSTOPPED(*status) && !WIFCONTINUED(*status)) forget(number);
   return number;
@@ -151,6 +165,8 @@ void numberChild() {
   thread = mine;
 }
 
+void expectRealNumbers() { hasRealNumbers = true; }
+
 pid_t pinnedNumber(pid_t real) {
   if (real <= 0 || !pinned()) return real;
   if (uint32_t(real) == selfReal()) return mine;
@@ -164,9 +180,9 @@ pid_t realNumber(pid_t number) {
   if (number <= 0 || !pinned()) return number;
   if (number == mine || number == thread) return number == mine ? pid_t(selfReal()) : pid_t(syscall(SYS_gettid));
   int i = number - kFirst;
-  if (table == nullptr || i < 0 || i >= kMaxProcesses) return -1;
-  uint32_t real = table->real[i];
-  return real == 0 || real == kGone ? -1 : pid_t(real);
+  uint32_t real = table == nullptr || i < 0 || i >= kMaxProcesses ? 0 : table->real[i];
+  if (real != 0 && real != kGone) return pid_t(real);
+  return isRealChild(number) ? number : -1;
 }
 
 }  // namespace blackout::rt

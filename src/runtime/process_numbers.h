@@ -12,6 +12,8 @@ namespace blackout::rt {
 void shareNumbers();
 // In the child of a fork.
 void numberChild();
+// The program makes processes without libc, and has the kernel's numbers of them.
+void expectRealNumbers();
 // What the program is told of a process that the kernel calls `real`; 0 and errors stay.
 pid_t pinnedNumber(pid_t real);
 // The other way round; -1: nobody in this run. Numbers stay what they are where they are not pinned.

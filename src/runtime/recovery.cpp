@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "events/address_map.h"
@@ -46,6 +47,12 @@ const uint32_t* trackedSlots(uint32_t file, uint64_t& lines) {
 
 const uint8_t* trackedMarks(uint32_t file) {
   return planBytes() + reinterpret_cast<const blackout_plan_file*>(planBytes() + plan->files)[file].marks;
+}
+
+uint64_t realNanoseconds() {
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
 }
 
 namespace {

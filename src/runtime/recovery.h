@@ -86,6 +86,9 @@ inline void step(const void* frame) {
 // Keeps where the run is, as the place where it ended: BLACKOUT_END_*, and the code of an exit.
 void noteEnd(uint32_t kind, int code, const void* frame);
 
+// The real clock, for what things cost.
+uint64_t realNanoseconds();
+
 // A sentence for the user, each once.
 void note(const char* text, const char* detail);
 // The same, of what can't be observed: the result is inconclusive then.

@@ -41,6 +41,7 @@ void setWindow(blackout_module* m) {
   m->stores.size = w.size;
   if (options.loads != 0 || observesCrash()) m->loads = w;
   m->recording = 1;
+  if (isRestart() && !isClient()) m->turns = &worker->turns_left;
 }
 
 void insertAt(int at, const Region& r) {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "events/waits.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -63,20 +64,52 @@ void endRun(uint32_t how, const char* text, const void* frame) {
 }
 
 // Whether it repeats itself is asked first: the worker may have seen that before, or not, and the answer is to be the
-// same.
-void stepsAreOver(const void* frame) {
+// same. True: that can't be told.
+static bool deniedToRepeat() {
   if (uint32_t nobody = __atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE); nobody == 0)
     __atomic_compare_exchange_n(&worker->asks, &nobody, uint32_t(syscall(SYS_gettid)), false, __ATOMIC_ACQ_REL,
                                 __ATOMIC_ACQUIRE);
   struct timespec moment{0, 1000000};
   while (__atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE) < BLACKOUT_ASKS_TRIED)
     syscall(SYS_nanosleep, &moment, nullptr);
-  if (worker->asks == BLACKOUT_ASKS_DENIED) endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
+  return worker->asks == BLACKOUT_ASKS_DENIED;
+}
+
+void stepsAreOver(const void* frame) {
+  if (deniedToRepeat()) endRun(BLACKOUT_ENDED_HUNG, "more steps than the limit", frame);
+}
+
+// Turns are counted in rounds, at whose ends it is looked whether something new was observed: a run that goes on and on
+// may be on its way as long as it learns something.
+constexpr uint64_t kRounds = 64;
+static int64_t turnsOfRound() {
+  constexpr uint64_t kTurnsPerStep = 128, kMost = INT64_MAX;
+  uint64_t steps = worker->step_limit;
+  return int64_t(steps > kMost / kTurnsPerStep ? kMost : steps * kTurnsPerStep / kRounds);
+}
+
+void beginTurns() {
+  worker->turns_rounds = worker->turns_queries = 0;
+  worker->turns_left = turnsOfRound();
+}
+
+static void turnsAreOver(const void* frame) {
+  if (worker->turns_queries != worker->query_count) worker->turns_rounds = 0;
+  worker->turns_queries = worker->query_count;
+  if (worker->turns_rounds < kRounds) ++worker->turns_rounds;
+  worker->turns_left = worker->turns_rounds < kRounds ? turnsOfRound() : 1;
+  if (worker->turns_rounds < kRounds || !deniedToRepeat()) return;
+  char text[128];
+  snprintf(text, sizeof text, "more than %llu %s",
+           static_cast<unsigned long long>(turnsOfRound()) * static_cast<unsigned long long>(kRounds), kTurns);
+  endRun(BLACKOUT_ENDED_HUNG, text, frame);
 }
 
 }  // namespace blackout::rt
 
 using namespace blackout::rt;
+
+BLACKOUT_EXPORT BLACKOUT_HOOK void __blackout_turns_over() { turnsAreOver(BLACKOUT_FRAME()); }
 
 // Where the program gave up.
 BLACKOUT_EXPORT __attribute__((noreturn)) void exit(int status) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -129,11 +130,7 @@ void endChildren() {
   }
 }
 
-uint64_t milliseconds() {
-  struct timespec t;
-  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1000 + uint64_t(t.tv_nsec) / 1000000;
-}
+uint64_t milliseconds() { return realNanoseconds() / 1000000; }
 
 void keepOutput(int fd, char* to, uint64_t& size, bool all) {
   static char drop[65536];
@@ -185,6 +182,16 @@ class Watch {
     // A server that failed has, though its client waits for it.
     if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
     return true;
+  }
+
+  // It has ended, and between two looks it may have had more than it may, whatever they saw.
+  static void hadTooMuch(const struct rusage& usage) {
+    // Of its files some are in memory as well, and what it began with.
+    constexpr uint64_t kBesides = uint64_t{64} << 20;
+    if (worker->ended == 0 && uint64_t(usage.ru_maxrss) << 10 > memoryBound() + kBesides) {
+      worker->ended = BLACKOUT_ENDED_BOUND;
+      tellMemory();
+    }
   }
 
   // It printed for ever.
@@ -261,14 +268,17 @@ class Watch {
     // It may soon be there, and every further page takes time.
     if (look.memory > most / 4) pauseMs_ = kFirstMs;
     if (look.memory > most)
-      snprintf(worker->text, sizeof worker->text, "it has %llu MiB of memory besides its pools",
-               static_cast<unsigned long long>(worker->memory_limit >> 20));
+      tellMemory();
     else if (look.threads > BLACKOUT_MAX_TASKS)
       snprintf(worker->text, sizeof worker->text, "it has %u threads and processes", BLACKOUT_MAX_TASKS);
     else
       return false;
     atBound(look);
     return true;
+  }
+  static void tellMemory() {
+    snprintf(worker->text, sizeof worker->text, "it has %llu MiB of memory besides its pools",
+             static_cast<unsigned long long>(worker->memory_limit >> 20));
   }
   // What it stores to its pools is memory of its own.
   static uint64_t memoryBound() {
@@ -407,7 +417,9 @@ bool waitForRun(pid_t run, int socket) {
     if ((fds[1].revents & POLLIN) != 0) keepOutput(output, worker->output, worker->output_size, false);
     if ((fds[4].revents & POLLIN) != 0) keepOutput(client.reads, client.output, client.size, false);
     if ((fds[0].revents & POLLIN) != 0) {
-      syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+      struct rusage usage{};
+      syscall(SYS_wait4, run, &worker->wait_status, 0, &usage);
+      Watch::hadTooMuch(usage);
       ended = true;
       fds[0].fd = -1;
     }

@@ -28,6 +28,8 @@ void keepRest();
 void watchSignals();
 
 // --- run_end.cpp ---
+// Before each run: the turns of loops that are left to it.
+void beginTurns();
 // Whether the frames of an end of this kind are to be kept: they tell more than what is there, which goes then.
 bool tellsMore(uint32_t kind, int code);
 // Appends the chain of frames at `at` to those of the run; false if it has none.

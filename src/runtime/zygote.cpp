@@ -148,6 +148,8 @@ void beWorker(int socket) {
     worker->drive = {};
     worker->text[0] = worker->notes[0] = worker->unseen[0] = '\0';
     worker->end_kind = 0;
+    worker->exec_began = worker->exec_time = 0;
+    beginTurns();
     pid_t run = BLACKOUT_REAL(fork)();
     if (run == 0) return beginRun(socket);
     if (run < 0) {
@@ -198,6 +200,8 @@ void joinRun() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   mapControl();
   firstOfRun = worker->process == uint32_t(syscall(SYS_getppid));
+  if (uint64_t began = __atomic_exchange_n(&worker->exec_began, 0, __ATOMIC_RELAXED); began != 0)
+    __atomic_fetch_add(&worker->exec_time, realNanoseconds() - began, __ATOMIC_RELAXED);
   snprintf(tracePath, sizeof tracePath, "%s/../plan", workerFolder);
   mapPlan(tracePath);
   mapSeen();

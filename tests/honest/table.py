@@ -55,12 +55,12 @@ WRITERS = {
             file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
-            blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop x87 stmxcsr movbe xadd xchg_without_lock
+            blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop push x87 stmxcsr movbe xadd xchg_without_lock
             cmpxchg8b""",
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
-# Not followed, and said so: memory as a file; a stack in PM, which has no room for a fault.
-UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem", "push": "(?i)stack.*(PM|persistent)"}
+# Not followed, and said so: memory as a file.
+UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem"}
 SIZES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200, 255, 256, 257, 300)
 PLACES = {"exec": "write_direct"}
 FLUSHES_MORE = {"getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
@@ -99,14 +99,15 @@ ENDINGS = {
     "join_blocked": "(?i)deadlock|blocked|hangs", "pause": "(?i)deadlock|blocked|hangs", "empty_pipe": "(?i)deadlock|blocked|hangs",
     "wait_for_child": "(?i)deadlock|blocked|hangs", "loop_pm": "hangs|endless", "loop_pm_pause": "hangs|endless", "loop_pm_writes": "hangs|endless",
     "loop_pm_libc": "hangs|endless", "loop_list": "hangs|endless", "loop": "hangs|endless", "loop_yield": "hangs|endless", "loop_empty": "hangs|endless",
-    "poll_flag": "(?i)hangs|endless|deadlock|blocked", "output": "output", "output_raw": "output", "memory": "memory", "memory_vector": "memory",
+    "poll_flag": "(?i)hangs|endless|deadlock|blocked", "poll_volatile": "hangs|endless", "loop_counting": "hangs|endless", "output": "output", "output_raw": "output", "memory": "memory", "memory_vector": "memory",
     "files": "files|bytes", "large_file": "files|bytes", "processes": "processes", "child_fails": "exits with 5", "child_crashes": "exits with 1",
     "handler_exits": "exits with 4", "atexit_exits": "exits with 6", "destructor_exits": "exits with 7", "prints_wrong": None, "sleep_long": "exits with 1|(?i:blocked|hangs)",
 }
-# An endless loop in plain code whose state never repeats can't be told from a long one.
-ENDINGS_UNKNOWN = {"loop_counting": "time|clock|endless|steps", "poll_volatile": "time|clock|endless"}
+# An endless loop in plain code whose state never repeats can't be told from a long one; in compiled code its turns are counted.
+ENDINGS_UNKNOWN = {"loop_counting": "time|clock|endless", "loop_pm_writes": "time|clock|endless"}
+UNKNOWN_BUILDS = ("plain", "stripped")
 # These never end by themselves: what is not told sooner is ended by the clock, and that need not take ten seconds.
-BLOCKED = {way for way, says in ENDINGS.items() if says and re.search("blocked|endless", says)} | set(ENDINGS_UNKNOWN) | {
+BLOCKED = {way for way, says in ENDINGS.items() if says and re.search("blocked|endless", says)} | {
     "output", "output_raw", "memory", "memory_vector", "files", "large_file", "processes", "jump_into_pm"}
 ENDING_BUILDS = {"deadlock_pm": USUAL, "abort": ALL, "exit_1": ALL, "null_function": USUAL, "wild_function": USUAL, "loop_pm": USUAL, "loop": USUAL}
 
@@ -228,16 +229,23 @@ def read_rows():
                 yield dataclasses.replace(row, code=3, says=says)
 
 
+def waits(way, build):
+    """What is not told sooner is ended by the clock, and that need not take ten seconds; turns of loops take their time."""
+    if way == "loop_counting" and build not in UNKNOWN_BUILDS:
+        return ["--steps", "1000000"]
+    return ["--run-timeout", "2"] if way in BLOCKED else []
+
+
 def end_rows():
-    for way, says in {**ENDINGS, **ENDINGS_UNKNOWN}.items():
+    for way, says in ENDINGS.items():
         for build in ENDING_BUILDS.get(way, FEW):
             place = None if build == "stripped" else "fill_data"
             for row in both(f"end.{way}", "end", build, "{ways} pool fill {version}", recover=f"{{ways}} pool end {way}", place=place, says=says):
-                if way in ENDINGS_UNKNOWN and row.code == 1:
-                    row = dataclasses.replace(row, code=3, place=None)
+                if way in ENDINGS_UNKNOWN and build in UNKNOWN_BUILDS and row.code == 1:
+                    row = dataclasses.replace(row, code=3, place=None, says=ENDINGS_UNKNOWN[way])
                 if way == "prints_wrong":
                     row = dataclasses.replace(row, **ANSWER)
-                yield dataclasses.replace(row, options=[*row.options, *(["--run-timeout", "2"] if way in BLOCKED else [])])
+                yield dataclasses.replace(row, options=[*row.options, *waits(way, build)])
 
 
 def heap_rows():

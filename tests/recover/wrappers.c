@@ -21,6 +21,9 @@
 // RUN:   test $? -eq 1 || { echo "$by"; cat out; exit 1; }; \
 // RUN:   %blackout check --pm pool --recover "$by" -- ./plain pool write-right > out 2>&1; \
 // RUN:   test $? -eq 0 || { echo "$by, right"; cat out; exit 1; }; done
+// What that costs is said, and not where nothing is executed.
+// RUN: %blackout check --pm pool --recover "sh -c './plain pool read'" -- ./plain pool write-right 2>&1 | grep -q 'note: Restarts execute other programs: of the [0-9]* ms that one took, [0-9]* ms went by until they were loaded'
+// RUN: not sh -c '%blackout check --pm pool --recover "./plain pool fork" -- ./plain pool write-right 2>&1 | grep "execute other programs"'
 // RUN: not %blackout check --pm pool --checker ./script -- ./plain pool write 2>&1 | FileCheck %s --check-prefix=SHOWN
 // RUN: %blackout check --pm pool --checker ./script -- ./plain pool write-right 2>&1 | FileCheck %s --check-prefix=CLEAN
 // SHOWN: shown: flush missing

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <emmintrin.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -28,6 +29,7 @@
 #include "events/contract.h"
 #include "runtime/access.h"
 #include "runtime/options.h"
+#include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -331,6 +333,34 @@ long makeForProgram(ucontext_t& u, long number, const long (&a)[kCallArguments])
   return made.result;
 }
 
+// Calls of programs for 32 bits that take the same arguments in this kind: the numbers of both.
+struct OldCall {
+  long old;
+  long number;
+};
+constexpr OldCall kOldCalls[] = {
+    {1, SYS_exit},         {3, SYS_read},        {4, SYS_write},         {5, SYS_open},       {6, SYS_close},
+    {8, SYS_creat},        {9, SYS_link},        {10, SYS_unlink},       {12, SYS_chdir},     {15, SYS_chmod},
+    {20, SYS_getpid},      {24, SYS_getuid},     {33, SYS_access},       {36, SYS_sync},      {38, SYS_rename},
+    {39, SYS_mkdir},       {40, SYS_rmdir},      {41, SYS_dup},          {42, SYS_pipe},      {47, SYS_getgid},
+    {49, SYS_geteuid},     {50, SYS_getegid},    {63, SYS_dup2},         {64, SYS_getppid},   {83, SYS_symlink},
+    {85, SYS_readlink},    {92, SYS_truncate},   {93, SYS_ftruncate},    {94, SYS_fchmod},    {118, SYS_fsync},
+    {133, SYS_fchdir},     {148, SYS_fdatasync}, {158, SYS_sched_yield}, {199, SYS_getuid},   {224, SYS_gettid},
+    {252, SYS_exit_group}, {295, SYS_openat},    {296, SYS_mkdirat},     {301, SYS_unlinkat}, {302, SYS_renameat},
+    {303, SYS_linkat},     {304, SYS_symlinkat}, {305, SYS_readlinkat},
+};
+long numberOfOld(long old) {
+  for (const OldCall& call : kOldCalls)
+    if (call.old == old) return call.number;
+  return -1;
+}
+// Half of a register. Descriptors, flags and AT_FDCWD are as narrow in this kind; addresses and sizes have no sign.
+long oldArgument(greg_t value) {
+  auto half = uint32_t(value);
+  constexpr uint32_t kHere = uint32_t(AT_FDCWD);
+  return half == kHere ? long{AT_FDCWD} : long{half};
+}
+
 void onCall(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   auto& g = u.uc_mcontext.gregs;
@@ -344,9 +374,15 @@ void onCall(int signal, siginfo_t* info, void* context) {
   bool byNumber = by != nullptr && handsOver(by->caller, number);
   long result;
   bool old = info->si_arch != AUDIT_ARCH_X86_64;
-  if (old || (byNumber && makesTask(number, a))) {
-    if (inRun() && old)
-      unfollowed("it makes system calls as programs for 32 bits do (int 0x80): what they do to PM is not seen");
+  if (long known = old && inRun() ? numberOfOld(number) : -1; known >= 0) {
+    const long b[kCallArguments] = {oldArgument(g[REG_RBX]), oldArgument(g[REG_RCX]), oldArgument(g[REG_RDX]),
+                                    oldArgument(g[REG_RSI]), oldArgument(g[REG_RDI]), oldArgument(g[REG_RBP])};
+    result = makeForProgram(u, known, b);
+  } else if (old || (byNumber && makesTask(number, a))) {
+    constexpr const char* kOld = "it makes system calls as programs for 32 bits do (int 0x80), which are not followed";
+    // It may be any call, and reach any file of the user's.
+    if (isRestart() && old) endRun(BLACKOUT_ENDED_BROKEN, kOld, nullptr);
+    if (inRun() && old) unfollowed(kOld);
     if (inRun() && !old) unfollowedTask();
     errno = saved;
     if (letThrough(u, number)) return;
@@ -513,6 +549,7 @@ bool makesTask(long number, const long (&a)[kCallArguments]) {
 }
 
 void unfollowedTask() {
+  expectRealNumbers();
   unfollowed(
       "it makes threads or processes without libc (clone): what they do to PM can't be told from what others do");
 }

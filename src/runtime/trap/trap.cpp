@@ -407,6 +407,21 @@ void onTrap(int signal, siginfo_t* info, void* context) {
   if (!ours) deliver(signal, info, context);
 }
 
+// A fault needs a stack to be told on, and the program's own may lie in PM, where pushing faults. Once a thread has one
+// of the program's, that is used.
+void giveSignalStack() {
+  constexpr size_t kSize = size_t{256} << 10;
+  stack_t now{};
+  if (syscall(SYS_sigaltstack, nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  long memory = syscall(SYS_mmap, nullptr, kSize, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1L, 0L);
+  if (memory == -1) return;
+  stack_t made{};
+  made.ss_sp = reinterpret_cast<void*>(memory);
+  made.ss_size = kSize;
+  syscall(SYS_sigaltstack, &made, nullptr);
+}
+
 }  // namespace
 
 void prepareTraps() {
@@ -429,6 +444,7 @@ void beginTraps() {
   if (!trapping) return;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
+  giveSignalStack();
   sayKept();
   if (observesCrash()) worker->instrumented = 1;
 }

@@ -165,6 +165,44 @@ bool applyAny(const FrameRules& rules, uintptr_t registers[kFrameRegisters], con
   return true;
 }
 
+// Whether code that is known calls something just before the address.
+bool isBehindCall(uintptr_t address) {
+  FrameTable table;
+  FrameEntry entry;
+  if (address >> kAddressBits != 0 || !findTable(address - 1, table) || !findEntry(table, address - 1, entry))
+    return false;
+  auto isCall = [&](unsigned size) {
+    if (address - size < entry.range.begin) return false;
+    const auto* code = reinterpret_cast<const uint8_t*>(address - size);
+    return size == 5 ? code[0] == 0xe8 : code[0] == 0xff && (code[1] >> 3 & 7) == 2;
+  };
+  return isCall(5) || isCall(2) || isCall(3) || isCall(4) || isCall(6) || isCall(7);
+}
+
+// Code that the program made at run time has no table. It was called by somebody who has: the address is on top of the
+// stack, if it has pushed nothing, or above the frame that it keeps.
+bool leaveMadeCode(uintptr_t pc, uintptr_t registers[kFrameRegisters], const StackBounds& stack) {
+  FrameTable table;
+  if (findTable(pc, table)) return false;
+  auto returnsTo = [&](uintptr_t at) {
+    if (at < registers[kSp] || at < stack.low || at > stack.top - 8) return uintptr_t{0};
+    uintptr_t address = reinterpret_cast<const Unaligned*>(at)->value;
+    return isBehindCall(address) ? address : 0;
+  };
+  if (uintptr_t caller = returnsTo(registers[kSp]); caller != 0) {
+    registers[kPc] = caller;
+    registers[kSp] += 8;
+    return true;
+  }
+  uintptr_t frame = registers[kRbp];
+  uintptr_t caller = frame < stack.top - 16 ? returnsTo(frame + 8) : 0;
+  if (caller == 0) return false;
+  registers[kPc] = caller;
+  registers[kRbp] = reinterpret_cast<const Unaligned*>(frame)->value;
+  registers[kSp] = frame + 16;
+  return true;
+}
+
 }  // namespace
 
 int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnAddresses, int limit) {
@@ -179,6 +217,10 @@ int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnA
     Word word = kEnd;
     FrameRules rules;
     bool fit = wordAt(memory, pc, word, rules);
+    if (fit && word == kEnd && count == 0 && leaveMadeCode(pc, registers, stack)) {
+      returnAddresses[count++] = registers[kPc];
+      continue;
+    }
     if (fit && word == kEnd) break;
     if (!(fit ? applyWord(word, registers, stack) : applyAny(rules, registers, stack)) || registers[kPc] == 0) break;
     registers[kR10] = 0;

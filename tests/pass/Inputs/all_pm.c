@@ -54,6 +54,10 @@ static void must(int holds, const char *what) {
 static blackout_module *module;
 void all_pm_stores(void *base, size_t size) { module->stores = (blackout_window){(uintptr_t)base, size}; }
 
+// Turns of loops: the hook is called after every third, and counts itself.
+static int64_t turnsLeft = 3;
+int64_t all_pm_turns;
+
 // The events of a locked instruction on memory that no window holds want `recording` too.
 void __blackout_register_module(blackout_module *m, blackout_site *begin, blackout_site *end) {
   must(m->version == BLACKOUT_CONTRACT_VERSION, "another version of the contract");
@@ -65,6 +69,7 @@ void __blackout_register_module(blackout_module *m, blackout_site *begin, blacko
   if (all == NULL || *all != '1') return;
   m->stores = m->loads = (blackout_window){0, ~(uintptr_t)0};
   m->recording = 1;
+  m->turns = &turnsLeft;
 }
 void __blackout_unregister_module(blackout_module *m) { (void)m; }
 
@@ -123,6 +128,11 @@ BLACKOUT_HOOK void __blackout_flush(const void *p, blackout_site *s) {
 }
 BLACKOUT_HOOK void __blackout_fence(blackout_site *s) {
   if (printing) say(s, "", 0);
+  GARBAGE;
+}
+BLACKOUT_HOOK void __blackout_turns_over(void) {
+  turnsLeft = 3;
+  ++all_pm_turns;
   GARBAGE;
 }
 void __blackout_unfollowed(blackout_site *s) {
