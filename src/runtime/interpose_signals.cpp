@@ -10,8 +10,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/trap/patched_access.h"
 #include "runtime/trap/signals.h"
 
 using namespace blackout::rt;
@@ -21,6 +23,11 @@ namespace {
 constexpr int kSignals = 32;
 bool taken[kSignals];
 struct sigaction theirs[kSignals];
+
+// Of signals that are not taken: the program's handlers, which ours calls, so that none runs in the middle of the event
+// of a patched access.
+constexpr int kAllSignals = 65;
+struct sigaction relayed[kAllSignals];
 
 // A handler of the program's may end by a jump instead of a return: what was blocked before the outermost one began.
 thread_local __attribute__((tls_model("initial-exec"))) constinit int delivering = 0;
@@ -138,6 +145,25 @@ void leaveHandlers(bool restoresMask) {
 
 }  // namespace blackout::rt
 
+namespace {
+
+void relay(int signal, siginfo_t* info, void* context) {
+  if (deferSignal(*info, *static_cast<ucontext_t*>(context), takenSignals())) return;
+  const struct sigaction action = relayed[signal];
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(signal, info, context);
+  else
+    action.sa_handler(signal);
+}
+
+// A handler that is gone when it is called must not wait.
+bool canRelay(int signal, const struct sigaction& action) {
+  return trapping && options.patches != 0 && signal > 0 && signal < kAllSignals && action.sa_handler != SIG_DFL &&
+         action.sa_handler != SIG_IGN && action.sa_sigaction != relay && (action.sa_flags & int(SA_RESETHAND)) == 0;
+}
+
+}  // namespace
+
 BLACKOUT_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
   if (!isTaken(signal)) {
     // While the program's handler runs, faults must be delivered too.
@@ -146,7 +172,21 @@ BLACKOUT_EXPORT int sigaction(int signal, const struct sigaction* action, struct
       passed = *action;
       setWord(passed.sa_mask, wordOf(passed.sa_mask) & ~takenSignals());
     }
-    return BLACKOUT_REAL(sigaction)(signal, action == nullptr ? nullptr : &passed, old);
+    bool known = signal > 0 && signal < kAllSignals;
+    struct sigaction before = known ? relayed[signal] : passed;
+    if (action != nullptr && canRelay(signal, *action)) {
+      relayed[signal] = *action;
+      passed.sa_sigaction = relay;
+      passed.sa_flags |= SA_SIGINFO;
+    }
+    int r = BLACKOUT_REAL(sigaction)(signal, action == nullptr ? nullptr : &passed, old);
+    if (r != 0 && known) relayed[signal] = before;
+    if (r == 0 && old != nullptr && old->sa_sigaction == relay) {
+      int flags = old->sa_flags;
+      *old = before;
+      old->sa_flags = (flags & ~SA_SIGINFO) | (before.sa_flags & SA_SIGINFO);
+    }
+    return r;
   }
   struct sigaction before = theirs[signal];
   if (action != nullptr) theirs[signal] = *action;
@@ -171,12 +211,23 @@ Handler install(int signal, Handler handler, int flags) {
 }  // namespace
 
 BLACKOUT_EXPORT Handler signal(int number, Handler handler) {
-  return isTaken(number) ? install(number, handler, SA_RESTART) : BLACKOUT_REAL(signal)(number, handler);
+  if (isTaken(number)) return install(number, handler, SA_RESTART);
+  if (!trapping || options.patches == 0) return BLACKOUT_REAL(signal)(number, handler);
+  struct sigaction action{}, old{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaddset(&action.sa_mask, number);
+  return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 BLACKOUT_EXPORT Handler bsd_signal(int number, Handler handler) { return signal(number, handler); }
+static Handler handlerOf(int number, Handler before) {
+  struct sigaction ours{};
+  ours.sa_sigaction = relay;
+  return before == ours.sa_handler ? relayed[number].sa_handler : before;
+}
 BLACKOUT_EXPORT Handler __sysv_signal(int number, Handler handler) {
   return isTaken(number) ? install(number, handler, int(SA_RESETHAND) | SA_NODEFER)
-                         : BLACKOUT_REAL(__sysv_signal)(number, handler);
+                         : handlerOf(number, BLACKOUT_REAL(__sysv_signal)(number, handler));
 }
 BLACKOUT_EXPORT Handler sysv_signal(int number, Handler handler) { return __sysv_signal(number, handler); }
 

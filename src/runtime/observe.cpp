@@ -220,6 +220,8 @@ void joinObserved() {
   if (shared) myself = &processOf(uint32_t(syscall(SYS_getpid)), __atomic_load_n(&observed->time, __ATOMIC_ACQUIRE));
 }
 
+bool observesAlone() { return !shared; }
+
 uint32_t newGroup() { return __atomic_add_fetch(&observed->groups, 1, __ATOMIC_RELAXED); }
 
 bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group) {

@@ -257,6 +257,12 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
   commit(sizeof *e);
 }
 
+bool hasRoom(uint64_t events) {
+  return !full && self.number != 0 && self.process == processNumber &&
+         BLACKOUT_HEADER_SIZE + header->committed + events * sizeof(blackout_event) <= mappedEnd &&
+         (header->problems & BLACKOUT_PROBLEM_DISK) == 0;
+}
+
 void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]) {
   if (__builtin_expect(full, 0)) return;
   if (self.number == 0) nameThread();
@@ -377,8 +383,8 @@ void walkCallers(Stack& stack, const void* frame) {
   setHash(stack);
 }
 
-void walkFrom(Stack& stack, const Frame& from) {
-  stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack));
+void walkFrom(Stack& stack, const Frame& from, Trail* trail) {
+  stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack), trail);
   setHash(stack);
 }
 
@@ -501,6 +507,7 @@ uint32_t whereOf(blackout_site* site, const Stack& stack) {
 }
 
 void forgetSites() { ++siteGeneration; }
+uint16_t sitesGeneration() { return siteGeneration; }
 
 blackout_site* librarySite(const char* function) {
   // One row per libc function, made on first use; its place is the function's name.

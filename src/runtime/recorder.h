@@ -19,6 +19,8 @@ struct Stack;
 
 struct ThreadState {
   bool busy = false;       // inside a Scope
+  bool inStub = false;     // the event of a patched access: right behind `busy`, both are cleared at once
+  bool deferred = false;   // a signal waits for the end of that
   bool appending = false;  // inside a bracket: its event is being written
   bool active = false;     // PM events since the last fence
   bool adding = false;     // inside a function of libpmemobj that adds to a transaction (libpmemobj.cpp)
@@ -98,6 +100,8 @@ void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t
 uint8_t* beginBlob(uint8_t kind, uint8_t len, uint64_t addr, size_t size, uint32_t where);
 void commitBlob(size_t size);
 void problem(uint32_t bit);
+// Whether so many events can be appended by nothing but stores.
+bool hasRoom(uint64_t events);
 void lost(uint64_t events);
 
 // The calls that led here: return addresses above the instrumented function whose hook runs.
@@ -111,7 +115,7 @@ void walkStack(Stack& stack, const void* hookFrame);
 // The same for a function of the runtime that is called by its name: its caller is the first.
 void walkCallers(Stack& stack, const void* frame);
 // And for the instruction that a trap interrupted.
-void walkFrom(Stack& stack, const Frame& from);
+void walkFrom(Stack& stack, const Frame& from, Trail* trail = nullptr);
 // The same where the instruction stands for a call: it is the first.
 void walkFromCall(Stack& stack, const Frame& from);
 // Leaves the first ones out.
@@ -121,6 +125,8 @@ uint32_t whereOf(blackout_site* site, const Stack& stack);
 
 // A program file was unloaded: its sites' addresses mean nothing any more.
 void forgetSites();
+// How often that was.
+uint16_t sitesGeneration();
 
 // Sites of what libc does for the program: made by the runtime itself.
 blackout_site* librarySite(const char* function);

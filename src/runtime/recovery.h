@@ -30,6 +30,8 @@ void joinRun();
 // --- what the run observes of the crash (observe.cpp) ---
 // It reads [p, p + size), of which some may be PM. Cheap where nothing is tracked. True: something was not seen before.
 bool observe(const void* p, size_t size, blackout_site* site, const void* frame, uint32_t group = 0);
+// Whether one process observes: then the two above and below are loads and stores only.
+bool observesAlone();
 // It reads or writes bytes of a pool through its descriptor.
 void observeFile(uint32_t file, uint64_t offset, uint64_t size);
 void overwriteFile(uint32_t file, uint64_t offset, uint64_t size);

@@ -51,9 +51,31 @@ struct Frame {
   uintptr_t r10 = 0;
 };
 
+// What a walk found out from: the words on the stack that it read. As long as they are what they were, a walk from the
+// same instruction and stack pointer finds the same.
+struct Trail {
+  static constexpr int kMost = 48;
+  struct Word {
+    uintptr_t address;
+    uintptr_t value;
+  };
+  bool complete = true;  // nothing else was asked but the first frame's pc and sp,
+  bool usesRbp = false;  // and its rbp
+  int count = 0;
+  Word words[kMost];
+
+  void add(uintptr_t address, uintptr_t value) {
+    if (count == kMost)
+      complete = false;
+    else
+      words[count++] = {address, value};
+  }
+};
+
 // The return addresses above `from`, innermost first; only memory in [stackLow, stackTop) is read. Each step is
 // remembered by its address, so that a second walk costs some nanoseconds per frame. It ends at the first function
 // without a table, at main's caller, or at a signal frame. Returns how many.
-int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnAddresses, int limit);
+int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnAddresses, int limit,
+           Trail* trail = nullptr);
 
 }  // namespace blackout::rt

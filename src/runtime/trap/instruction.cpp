@@ -115,6 +115,10 @@ void forgetInstructions(uintptr_t begin, uintptr_t end) {
 
 uint8_t lengthOf(const Instruction& i) { return i.length; }
 
+uint32_t countFault(const Instruction& i) {
+  return __atomic_add_fetch(const_cast<uint32_t*>(&i.faults), 1, __ATOMIC_RELAXED);
+}
+
 blackout_site_kind kindOf(const Instruction& i) { return blackout_site_kind(i.kind); }
 
 bool prepareInstructions() {

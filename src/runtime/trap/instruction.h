@@ -21,6 +21,8 @@ const Instruction* instructionAt(uintptr_t pc, const uint8_t* bytes = nullptr);
 void forgetInstructions(uintptr_t begin, uintptr_t end);
 
 uint8_t lengthOf(const Instruction& i);
+// One more fault was handled: how many there are now.
+uint32_t countFault(const Instruction& i);
 // BLACKOUT_SITE_Load, Store, StoreNt, Rmw, CmpXchg, Clflush, Clflushopt, Clwb, Sfence, Mfence, Lfence, Copy (movs),
 // Fill (stos), MemoryRead (lods, scas, cmps). An xchg with memory and every lock prefix is Rmw or CmpXchg; an unlocked
 // read-modify-write is Store. What else touches memory (push, call) is what it does to its first operand; 0: it touches

@@ -116,6 +116,7 @@ void copyInto(uint8_t* slot, const ZydisDecodedInstruction& d, Instruction& i) {
     if (slot[n] == 0x64 || slot[n] == 0x65 || slot[n] == 0x67) slot[n] = kNoSegment;
   if (!isAsMeant(slot, size, d, i)) i.way = Way::None;
   slot[size] = kReturn;
+  i.copySize = uint8_t(size);
 }
 
 }  // namespace blackout::rt

@@ -11,11 +11,17 @@
 #include "events/trapped_id.h"
 #include "runtime/real.h"
 #include "runtime/trap/eh_frame.h"
+#include "runtime/trap/functions.h"
 #include "runtime/trap/instruction.h"
 
 namespace blackout::rt {
 
 namespace {
+
+struct Extent {
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+};
 
 struct Loaded {
   uintptr_t begin;
@@ -26,16 +32,13 @@ struct Loaded {
   bool runtime;  // ours, or libc's
   bool searched;
   PatchCount patches;
+  Extent code;  // empty: it is left alone
 };
 constexpr int kMaxLoaded = 1024;
 // Constant: it is in use before the constructors of this library.
 constinit Loaded loaded[kMaxLoaded] = {};
 int loadedCount = 0;
 
-struct Extent {
-  uintptr_t begin = UINTPTR_MAX;
-  uintptr_t end = 0;
-};
 Extent extentOf(const dl_phdr_info& info) {
   Extent e;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -63,6 +66,26 @@ bool isRuntimeName(const char* name) {
   for (const char* n : kNames)
     if (begins(name, n)) return true;
   return false;
+}
+
+// What runs before anything can be handled, or is ours.
+bool isOwnName(const char* name) {
+  static const char* const kNames[] = {"ld-linux",   "ld-2",    "libblackout", "libZydis", "libZycore",
+                                       "linux-vdso", "libasan", "libtsan",     "libubsan"};
+  for (const char* n : kNames)
+    if (begins(name, n)) return true;
+  return false;
+}
+
+Extent codeOf(const dl_phdr_info& info) {
+  Extent e;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& p = info.dlpi_phdr[i];
+    if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || (p.p_flags & PF_R) == 0) continue;
+    if (e.end != 0) return {};  // code in several pieces: nobody makes such files
+    e = {info.dlpi_addr + p.p_vaddr, info.dlpi_addr + p.p_vaddr + p.p_filesz};
+  }
+  return e;
 }
 
 // A text among the names that the file's dynamic symbols and needed libraries have.
@@ -116,7 +139,9 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   Loaded& l = loaded[loadedCount];
   char buffer[PATH_MAX];
   const char* path = moduleName(*info, buffer);
-  l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}};
+  l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}, {}};
+  FunctionRange sanitizer = sanitizerCode(*info);
+  if (!isOwnName(baseName(path)) && sanitizer.begin >= sanitizer.end) l.code = codeOf(*info);
   FrameTable table = frameTableOf(*info);
   if (table.header != nullptr) addFrameTable(table);
   if (!l.runtime) loaderEvents.loaded(*info);
@@ -134,6 +159,7 @@ void takeAll(PatchAction action) {
   for (int i = 0; i < loadedCount; ++i) {
     Loaded& l = loaded[i];
     if (l.present || l.begin == 0) continue;
+    forgetAccessPatches(l.begin, l.end);
     forgetPatches(l.begin, l.end);
     forgetFrameTables(l.begin, l.end);
     forgetInstructions(l.begin, l.end);
@@ -253,6 +279,13 @@ const PatchCount* patchesOf(uintptr_t begin) {
 bool carriesRequests(uintptr_t pc) {
   const Loaded* l = holding(pc);
   return l != nullptr && l->patches.requests;
+}
+
+bool patchableCode(uintptr_t pc, CodeFile& file) {
+  const Loaded* l = holding(pc);
+  if (l == nullptr || pc < l->code.begin || pc >= l->code.end) return false;
+  file = {l->code.begin, l->code.end, l->runtime};
+  return true;
 }
 
 bool inRuntime(uintptr_t pc) {

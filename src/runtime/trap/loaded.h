@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "runtime/trap/access_patches.h"
 #include "runtime/trap/patches.h"
 
 namespace blackout::rt {
@@ -41,6 +42,10 @@ const PatchCount* patchesOf(uintptr_t begin);
 bool carriesRequests(uintptr_t pc);
 // The runtime's own code, and libc's, which it calls.
 bool inRuntime(uintptr_t pc);
+
+// The code of the file that holds pc, if accesses in it may be patched: not our own, nor the loader's, nor a
+// sanitizer's.
+bool patchableCode(uintptr_t pc, CodeFile& file);
 
 // The program file that holds pc: the hash of its name and its load bias; false: none.
 bool locate(uintptr_t pc, uint32_t& nameHash, uintptr_t& bias);

@@ -205,13 +205,15 @@ void openIfSeen(Region& r, uintptr_t p) {
     openPage(r, pageOf(r, p));
 }
 
-void pageAccessed(uintptr_t p, blackout_site* site) {
+void pageAccessed(uintptr_t p, blackout_site* site, bool counts) {
   Region* r = pageRegion(p);
   if (r == nullptr || r->pages == nullptr) return;
   uint16_t state = stateOf(*r, pageOf(*r, p));
   uint16_t accesses = state & ~kPageWritten;
   if (accesses >= kPageHeld) return;
-  if (accesses + 1 < int(options.pagebudget))
+  if (!counts)
+    ;
+  else if (accesses + 1 < int(options.pagebudget))
     setState(*r, pageOf(*r, p), state + 1);
   else
     observe(reinterpret_cast<void*>(roundDown(p)), kPage, site, nullptr, newGroup());

@@ -47,8 +47,8 @@ inline uintptr_t reach(const Region& r, uintptr_t p) {
 }
 // A recovery run has seen something more on this page: if that was the last of it, it is ordinary memory from here on.
 void openIfSeen(Region& r, uintptr_t p);
-// Plain code accessed this page. So it is if too much happens on it: all of it is observed then.
-void pageAccessed(uintptr_t p, blackout_site* site);
+// Plain code accessed this page. So it is if too much happens on it, of what counts: all of it is observed then.
+void pageAccessed(uintptr_t p, blackout_site* site, bool counts);
 void observeWholePage(Region& r, uintptr_t p, blackout_site* site);
 // Where instrumented code accesses [p, p + size) without a fault: p itself where that isn't protected, or is in two
 // pages. `fresh`: something there was not seen before. Inside a Scope, as the access is.

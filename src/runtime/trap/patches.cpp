@@ -222,4 +222,17 @@ uintptr_t placeInProgram(uintptr_t pc) {
   return pc;
 }
 
+bool copyOfPatch(uintptr_t pc, FunctionRange& copy) {
+  int n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < n; ++i) {
+    const Patched& file = files[i];
+    if (__atomic_load_n(&file.end, __ATOMIC_ACQUIRE) == 0 || pc < file.stubs || pc >= file.stubsEnd) continue;
+    const Row* row = lastRow(file, pc, [](const Row& r) { return r.stub; });
+    if (row->breakpoint || pc < row->copy || pc >= row->copy + row->copied) return false;
+    copy = {row->copy, row->copy + row->copied + kJumpLength};
+    return true;
+  }
+  return false;
+}
+
 }  // namespace blackout::rt

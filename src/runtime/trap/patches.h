@@ -13,6 +13,7 @@
 #include <ucontext.h>
 
 #include "events/contract.h"
+#include "runtime/trap/eh_frame.h"
 #include "runtime/trap/patch.h"
 
 namespace blackout::rt {
@@ -51,5 +52,8 @@ bool patchTrapped(ucontext_t& context, PatchAction action);
 // with the same length. They may fault there, on PM as elsewhere: this is where the program has the instruction. An
 // address that is in no stub is its own place. Async-signal-safe.
 uintptr_t placeInProgram(uintptr_t pc);
+// The bytes of the program's instructions in the stub that holds pc, with the jump back; false: it is in none, or goes
+// back otherwise.
+bool copyOfPatch(uintptr_t pc, FunctionRange& copy);
 
 }  // namespace blackout::rt

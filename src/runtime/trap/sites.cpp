@@ -10,8 +10,8 @@
 
 #include "events/trapped_id.h"
 #include "runtime/recorder.h"
+#include "runtime/trap/access_patches.h"
 #include "runtime/trap/loaded.h"
-#include "runtime/trap/patches.h"
 
 namespace blackout::rt {
 
@@ -57,7 +57,7 @@ blackout_site* trappedSite(uintptr_t pc, blackout_site_kind kind, uint32_t size)
 
 Frame frameOf(const ucontext_t& context) {
   const auto& g = context.uc_mcontext.gregs;
-  return {placeInProgram(uintptr_t(g[REG_RIP])),
+  return {programPlace(uintptr_t(g[REG_RIP])),
           uintptr_t(g[REG_RSP]),
           uintptr_t(g[REG_RBP]),
           uintptr_t(g[REG_RBX]),

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "events/address_map.h"
 #include "events/contract.h"
 #include "runtime/access.h"
 #include "runtime/client_requests.h"
@@ -14,9 +15,12 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/trap/access_patches.h"
 #include "runtime/trap/instruction.h"
+#include "runtime/trap/known_stacks.h"
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
+#include "runtime/trap/patched_access.h"
 #include "runtime/trap/patches.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/single_step.h"
@@ -143,11 +147,12 @@ void recordTrap(const Trap& t, blackout_site_kind kind, uint32_t where) {
   if (atomic) self.active = false;
 }
 
-void pagesAccessed(const Trap& t, blackout_site* site) {
+void pagesAccessed(const Trap& t, blackout_site* site, bool counts) {
   for (int i = 0; i < t.access.count; ++i) {
     const Operand& o = t.access.operands[i];
     uintptr_t end = o.address + o.size * t.iterations;
-    for (uintptr_t p = roundDown(o.address); p < end; p += kPage) pageAccessed(p < o.address ? o.address : p, site);
+    for (uintptr_t p = roundDown(o.address); p < end; p += kPage)
+      pageAccessed(p < o.address ? o.address : p, site, counts);
   }
 }
 
@@ -192,8 +197,8 @@ Fault effectOnly(const Instruction& i, ucontext_t& context) {
   return executeThrough(t) == Executed::Done ? Fault::Handled : Fault::Theirs;
 }
 
-// A recovery run of which only the observations are wanted.
-Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
+// A recovery run of which only the observations are wanted. `counts`: against what a page is allowed.
+Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address, bool counts) {
   if (insideOwnEvent(uintptr_t(context.uc_mcontext.gregs[REG_RIP]))) return effectOnly(i, context);
   Scope scope;
   Region* r = pageRegion(address);
@@ -213,7 +218,7 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
   t.iterations = alikeIterations(t.access);
   if (forbidden(t.access, t.iterations)) return Fault::Theirs;
   blackout_site site{};
-  site.id = trappedId(placeInProgram(uintptr_t(context.uc_mcontext.gregs[REG_RIP])), kindOf(i));
+  site.id = trappedId(programPlace(uintptr_t(context.uc_mcontext.gregs[REG_RIP])), kindOf(i));
   observeTrap(t, &site);
   for (int n = 0; n < t.access.count; ++n)
     if (t.access.operands[n].written)
@@ -231,17 +236,18 @@ Fault observeFault(const Instruction& i, ucontext_t& context, uintptr_t address)
     }
   }
   overwriteTrap(t);
-  pagesAccessed(t, &site);
+  // Not while the access that this one interrupts is made on the second mapping.
+  if (!scope.nested) pagesAccessed(t, &site, counts);
   return Fault::Handled;
 }
 
 bool isUnfinishedScatter(const Trap& t, uintptr_t pc) {
   return t.access.count == 1 && t.access.operands[0].written && t.access.iterations == 1 &&
-         placeInProgram(uintptr_t(t.context.uc_mcontext.gregs[REG_RIP])) == pc;
+         programPlace(uintptr_t(t.context.uc_mcontext.gregs[REG_RIP])) == pc;
 }
 
-Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) {
-  uintptr_t pc = placeInProgram(uintptr_t(context.uc_mcontext.gregs[REG_RIP]));
+Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address, bool mayStep) {
+  uintptr_t pc = programPlace(uintptr_t(context.uc_mcontext.gregs[REG_RIP]));
   if (isFlush(kindOf(i))) {
     // A page that isn't readable. Where it is followed at all, it was recorded when it was met.
     context.uc_mcontext.gregs[REG_RIP] += lengthOf(i);
@@ -249,7 +255,9 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
   }
   if (insideOwnEvent(pc)) return effectOnly(i, context);
   Stack stack;
-  walkFrom(stack, frameOf(context));
+  Trail trail;
+  const Frame from = frameOf(context);
+  walkFrom(stack, from, &trail);
   Trap t{i, context, accessOf(i, context), 1, {}};
   blackout_site* site = nullptr;
   {
@@ -278,12 +286,14 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
     case Executed::Faulted:
       return Fault::Theirs;
     case Executed::Unsupported:
+      if (!mayStep) return Fault::Theirs;
       scope.keep();  // the step ends it
       beginStep(context, address, whereOf(site, stack));
       return Fault::Handled;
   }
   if (observesCrash()) overwriteTrap(t);
   uint32_t where = whereOf(site, stack);
+  keepWhere(from, trail, where);
   Pieces parts(BLACKOUT_EV_Store, where);
   if (isUnfinishedScatter(t, pc)) t.parts = &parts;
   recordTrap(t, kindOf(i), where);
@@ -299,6 +309,37 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address) 
   return Fault::Handled;
 }
 
+// An access in a stub of which more must be known than its registers.
+bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
+  const Access access = accessOf(*a.instruction, context);
+  for (int n = 0; n < access.count; ++n) {
+    const Operand& o = access.operands[n];
+    if (!mayBePm(reinterpret_cast<void*>(o.address), o.size)) continue;
+    if (recordsEvents() ? !o.written && options.loads == 0 && !observesCrash() : false) continue;
+    Fault fault = recordsEvents() ? recordFault(*a.instruction, context, o.address, false)
+                                  : observeFault(*a.instruction, context, o.address, false);
+    return fault == Fault::Handled;
+  }
+  return false;
+}
+
+bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
+  bool outer = self.inStub;
+  self.inStub = true;
+  bool done = accessAsAtFault(a, context);
+  endStub(outer);
+  return done;
+}
+
+// An instruction that faults again and again is patched; until it is, what it does on a page doesn't count against what
+// that is allowed, so that it makes no difference when somebody learns of it. True: it counts.
+bool countsAndLearns(const Instruction& i, uintptr_t pc) {
+  if (options.patches == 0) return true;
+  uint32_t faults = countFault(i);
+  if (faults == options.patches && patchAccess(pc)) return false;
+  return faults >= options.patches;
+}
+
 void onFault(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   if (executionFaulted(u)) {
@@ -308,6 +349,10 @@ void onFault(int signal, siginfo_t* info, void* context) {
   }
   int saved = errno;
   nested.si_signo = 0;
+  if (const PatchedAccess* copy = copyAt(uintptr_t(u.uc_mcontext.gregs[REG_RIP]))) {
+    info->si_addr = reinterpret_cast<void*>(abandonAccess(*copy, u));
+    return deliver(signal, info, context);
+  }
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   constexpr greg_t kFetch = 16;
   // A jump into PM is no access: the program has lost its way.
@@ -320,9 +365,17 @@ void onFault(int signal, siginfo_t* info, void* context) {
     i = instructionAt(pc, patch == nullptr ? nullptr : patch->original);
   }
   Fault fault = Fault::Theirs;
-  if (i != nullptr) fault = recordsEvents() ? recordFault(*i, u, address) : observeFault(*i, u, address);
+  if (i != nullptr) {
+    auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]);
+    bool counts = countsAndLearns(*i, pc);
+    fault = recordsEvents() ? recordFault(*i, u, address, true) : observeFault(*i, u, address, counts);
+  }
   errno = saved;
   if (fault == Fault::Handled) return;
+  // It is the program's own: in a stub, at the instruction that it has.
+  bool exact = false;
+  uintptr_t place = placeOfAccess(uintptr_t(u.uc_mcontext.gregs[REG_RIP]), &exact);
+  if (exact) u.uc_mcontext.gregs[REG_RIP] = greg_t(place);
   if (nested.si_signo != 0) {
     siginfo_t real = nested;
     return deliver(real.si_signo, &real, context);
@@ -402,7 +455,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
 void onTrap(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   int saved = errno;
-  bool ours = endStep(u) || patchTrapped(u, onPatch) || loaderTrapped(u, onPatch);
+  bool ours = endStep(u) || patchTrapped(u, onPatch) || accessTrapped(u) || loaderTrapped(u, onPatch);
   errno = saved;
   if (!ours) deliver(signal, info, context);
 }
@@ -422,6 +475,15 @@ void giveSignalStack() {
   syscall(SYS_sigaltstack, &made, nullptr);
 }
 
+static_assert(offsetof(ThreadState, inStub) == offsetof(ThreadState, busy) + 1);
+
+// A byte of the thread's state seen from fs: the same number in every thread.
+int32_t threadOffset(const bool* byte) {
+  uintptr_t thread;
+  asm("movq %%fs:0, %0" : "=r"(thread));
+  return int32_t(reinterpret_cast<intptr_t>(byte) - intptr_t(thread));
+}
+
 }  // namespace
 
 void prepareTraps() {
@@ -432,6 +494,15 @@ void prepareTraps() {
   trapping = true;
   followCallsOn = followSystemCalls;
   plainCode = options.trap == 1 || worksPlainly();
+  accessActions = {accessBegun, accessEnded, wholeAccess};
+  bool restarts = options.zygote != nullptr || options.worker != nullptr;
+  AccessPatching patching{restarts || options.loads != 0,
+                          {44, uint8_t(kPmBase >> 44)},
+                          {threadOffset(&self.busy), threadOffset(&self.deferred)},
+                          patchableCode,
+                          [](uintptr_t pc, const Instruction& i) { return trappedId(pc, kindOf(i)); }};
+  static_assert(kPmSpan == uintptr_t{1} << 44 && kPmBase % kPmSpan == 0);
+  if (options.patches != 0 && !prepareAccessPatches(patching)) options.patches = 0;
   // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
   takeSystemCalls();

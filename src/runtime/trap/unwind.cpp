@@ -205,12 +205,36 @@ bool leaveMadeCode(uintptr_t pc, uintptr_t registers[kFrameRegisters], const Sta
 
 }  // namespace
 
-int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnAddresses, int limit) {
+namespace {
+
+// Which words of the stack a step reads: of the register that the CFA is relative to, where that was saved by a frame
+// below. `saved`: where each register was saved; 0: it still has the first frame's value.
+void follow(Word word, uintptr_t cfa, uintptr_t returnAddress, uintptr_t saved[kFrameRegisters], uintptr_t base,
+            Trail& trail) {
+  auto from = int(word & ((1 << kRegisterBits) - 1));
+  if (from != kSp) {
+    if (saved[from] != 0)
+      trail.add(saved[from], base);
+    else if (from == kRbp)
+      trail.usesRbp = true;
+    else
+      trail.complete = false;
+  }
+  trail.add(cfa - 8, returnAddress);
+  uint64_t distances = word >> kRegisterBits;
+  for (int i = 0; i < kSaved; ++i, distances >>= kDistanceBits)
+    if (uint64_t distance = distances & kMaxDistance) saved[kRbp + i] = cfa - 8 * distance;
+}
+
+}  // namespace
+
+int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnAddresses, int limit, Trail* trail) {
   Memory memory;
   StackBounds stack{stackLow, stackTop};
   uintptr_t registers[kFrameRegisters];
   for (int r = 0; r < kFrameRegisters; ++r) registers[r] = from.*kFrameFields[r];
   int count = 0;
+  uintptr_t saved[kFrameRegisters] = {};
   // A return address may be the first of the next function, where the call is the last instruction of its own.
   for (uintptr_t pc = from.pc; count < limit; pc = registers[kPc] - 1) {
     if (pc >> kAddressBits != 0) break;
@@ -222,7 +246,14 @@ int unwind(Frame from, uintptr_t stackLow, uintptr_t stackTop, uint64_t* returnA
       continue;
     }
     if (fit && word == kEnd) break;
+    uintptr_t base = fit ? registers[word & ((1 << kRegisterBits) - 1)] : 0;
     if (!(fit ? applyWord(word, registers, stack) : applyAny(rules, registers, stack)) || registers[kPc] == 0) break;
+    if (trail != nullptr) {
+      if (fit)
+        follow(word, registers[kSp], registers[kPc], saved, base, *trail);
+      else
+        trail->complete = false;
+    }
     registers[kR10] = 0;
     returnAddresses[count++] = registers[kPc];
   }

@@ -1,0 +1,26 @@
+// What is done at an access to PM in a stub, for the forms and cases that are the most: a recording's stores, whose
+// place in the trace is known already, and all accesses of a restart that is only observed. Everything else is done as
+// at a fault.
+#pragma once
+
+#include <signal.h>
+
+#include "runtime/trap/access_stub.h"
+
+namespace blackout::rt {
+
+// For AccessActions. They touch no vector register: this file, and those that it calls, are compiled so.
+uintptr_t accessBegun(AccessFrame& frame);
+uintptr_t accessEnded(AccessFrame& frame);
+
+// While the event of such an access is under way the program's signals wait for its end: as they do while a fault is
+// handled, and a handler may access PM itself. With `outer` it is part of another one.
+void endStub(bool outer);
+// In the handler of a signal. True: it waits, and the context has all signals blocked but these.
+bool deferSignal(const siginfo_t& info, ucontext_t& context, uint64_t unblocked);
+
+// A fault in the copy, which `access` is: what was begun is over, and the context is the program's at the original.
+// Returns the address that the program gave.
+uintptr_t abandonAccess(const PatchedAccess& access, ucontext_t& context);
+
+}  // namespace blackout::rt
