@@ -270,14 +270,30 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+// A line by which an answer differs from the two that would be right.
+struct WrongLine {
+  enum Is : std::uint8_t {
+    Neither,  // said, and none of the two has it
+    Missing,  // not said, and both have it
+    Before,   // said, and only the first has it
+    After,    // said, and only the second has it
+  };
+  Is is{};
+  std::uint64_t number = 0;  // of the line, from 1, in the answer that has it
+  std::string text;
+  bool operator==(const WrongLine&) const = default;
+};
+
 // What the restart said, and what it might have said.
 struct WrongAnswer {
   static constexpr std::string_view kName = "wrong-answer";
   bool operation = false;  // judged by an operation that is marked; false: by the stretch between two ordering points
-  std::string name;        // of the operation; empty: it has none
+  bool ended = false;  // which had ended before the crash: `before` and `after` are what is said with all of it durable
+  std::string name;    // of the operation; empty: it has none
   Said said;
   Said before;
   Said after;
+  std::vector<WrongLine> lines;  // the first ones of each kind, if any of the three has several lines
   bool operator==(const WrongAnswer&) const = default;
 };
 

@@ -68,8 +68,9 @@ struct ExploredCrashes {
   std::uint64_t failing = 0;         // of them
   std::uint64_t unjudged = 0;        // of them: nothing can be said of how the restart ended
   ExitCodes exitCodes{};
-  std::uint64_t races = 0;        // pairs of a store and a restart's read of what it may have left or not
-  std::uint64_t benignRaces = 0;  // of them, without a finding
+  std::uint64_t races = 0;            // pairs of a store and a restart's read of what it may have left or not
+  std::uint64_t benignRaces = 0;      // of them, without a finding, and what restarts say was compared
+  std::uint64_t uncomparedRaces = 0;  // of them: what restarts say was not compared with what they may say
   std::vector<AssumedRecord> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for

@@ -64,6 +64,7 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.exitCodes = std::max(into.exitCodes, more.exitCodes);
   into.races += more.races;
   into.benignRaces += more.benignRaces;
+  into.uncomparedRaces += more.uncomparedRaces;
   unite(into.assumptions, more.assumptions);
   unite(into.notExplored, more.notExplored);
   std::map<std::string, std::size_t> known;

@@ -34,23 +34,34 @@ bool RacingReads::races(SpaceNo space, const Observation& o) const {
 const Verdict& AnswerJudge::wrongAnswer(ExpectedAnswer::Basis basis) {
   static const Verdict operation{Judgement::Failed, "answers neither as before the operation nor as after it",
                                  "answer"};
+  static const Verdict ended{Judgement::Failed, "answers as if an operation had not been that had ended before",
+                             "answer"};
   static const Verdict stretch{Judgement::Failed, "answers neither as with all of it durable nor as with none",
                                "answer"};
-  return basis == ExpectedAnswer::Basis::Operation ? operation : stretch;
+  switch (basis) {
+    case ExpectedAnswer::Basis::Operation:
+      return operation;
+    case ExpectedAnswer::Basis::Ended:
+      return ended;
+    case ExpectedAnswer::Basis::None:
+    case ExpectedAnswer::Basis::Stretch:
+      break;
+  }
+  return stretch;
 }
 
-ExpectedAnswer::Basis AnswerJudge::basisOf(SpaceNo space) {
-  auto expected = expected_.at(space);
-  return expected ? expected->basis : ExpectedAnswer::Basis::None;
+bool AnswerJudge::rejects(const ExpectedAnswer& expected, const Outcome& outcome, bool stored) {
+  if (expected_.oneAnswer() || expected_.allows(expected, outcome, stored)) return false;
+  return (expected.basis != ExpectedAnswer::Basis::Stretch) == (wanted_ == Wanted::Shown);
 }
 
-bool AnswerJudge::rejects(SpaceNo space, const Outcome& outcome, bool stored) {
-  if (expected_.oneAnswer()) return false;
-  auto allowed = expected_.allows(space, outcome, stored);
-  if (!allowed || *allowed) return false;
-  // Without guardians nobody knows which reads are tests, and so no answer shows anything.
-  bool shown = basisOf(space) == ExpectedAnswer::Basis::Operation && reads_.guardians().known();
-  return shown == (wanted_ == Wanted::Shown);
+// Whether another restart, which saw something else at one of these reads, goes on to ask for other things.
+bool AnswerJudge::decides(SpaceNo space, const RecoveryDetail& detail, std::size_t at, RecoveryNo instead) const {
+  RecoveryDetail other = explorer_.detail(space, instead);
+  auto same = [](const Observation& a, const Observation& b) { return a.query.sameQuestion(b.query); };
+  return other.observations.size() != detail.observations.size() ||
+         !std::equal(detail.observations.begin() + static_cast<std::ptrdiff_t>(at), detail.observations.end(),
+                     other.observations.begin() + static_cast<std::ptrdiff_t>(at), same);
 }
 
 // Whether another restart makes all racing reads as well that come after one of these.
@@ -67,45 +78,84 @@ bool AnswerJudge::readsOn(SpaceNo space, const RecoveryDetail& detail, std::size
   return true;
 }
 
-std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryNo recovery) {
-  RecoveryDetail detail = explorer_.detail(space, recovery);
-  // A read with which what follows is not even read works as a test of it, in code that nobody has analysed too.
-  std::optional<std::size_t> test;
-  constexpr unsigned kMostTries = 64;  // states; almost all are known
-  unsigned tries = 0;
-  for (std::size_t i = 0; i < detail.observations.size(); ++i) {
-    const Observation& o = detail.observations[i];
-    if (!reads_.racesUnawares(space, o)) continue;
-    std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
-    const UncertainLine& line = crash->line(o.query.line());
-    std::uint32_t now = detail.example.versions.at(o.query.line());
-    auto differs = [&](std::uint32_t v) {
-      for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {
-        auto byte = static_cast<unsigned>(std::countr_zero(left));
-        if (line.versions[v].bytes[byte] != line.versions[now].bytes[byte]) return true;
-      }
-      return false;
-    };
-    for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
-      if (!differs(v)) continue;
-      if (++tries > kMostTries) {
-        unexplained_ += test ? 0 : 1;
-        return test;
-      }
-      ChosenVersions other = detail.example;
-      other.versions[o.query.line()] = v;
-      auto instead = explorer_.recoveryOf(space, other);
-      if (!instead) return test;
-      if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;
-      Outcome outcome = explorer_.outcome(explorer_.outcomeNo(*instead));
-      bool stored = (explorer_.used(*instead) & kStored) != 0;
-      auto allowed = expected_.allows(space, outcome, stored);
-      if (!allowed || !*allowed) continue;
-      if (readsOn(space, detail, i, *instead)) return i;
-      if (!test) test = i;
-    }
+namespace {
+
+// The bytes of a mask as a number: what a test of them sees.
+std::uint64_t valueOf(const LineBytes& line, std::uint64_t mask) {
+  std::uint64_t value = 0;
+  auto from = static_cast<unsigned>(std::countr_zero(mask));
+  for (unsigned i = from; i < from + 8 && i < BLACKOUT_LINE; ++i)
+    if ((mask >> i & 1) != 0) value |= std::uint64_t{std::to_integer<std::uint8_t>(line[i])} << (8 * (i - from));
+  return value;
+}
+
+}  // namespace
+
+// Whether an answer that a test leads to is a right one but for what the test itself has to say: its value, where the
+// right one has the other, or words of its own. In a stretch, where nobody has said what belongs together, each of
+// several tests may go its own way.
+bool AnswerJudge::saysOnlyWhatWasTested(const ExpectedAnswer& expected, const Outcome& said, std::uint64_t value,
+                                        std::uint64_t otherValue, bool guardian) {
+  const AnswerLines& lines = expected_.lines();
+  for (OutcomeNo legal : {expected.before, expected.after, expected.least}) {
+    const Outcome& right = explorer_.outcome(legal);
+    if (sameButOutput(said, right) && (lines.same(said.output, right.output, true) ||
+                                       differOnlyByValue(said.output, value, right.output, otherValue)))
+      return true;
   }
-  return test;
+  return guardian && expected.basis == ExpectedAnswer::Basis::Stretch &&
+         lines.mixes(said.output, explorer_.outcome(expected.before).output, explorer_.outcome(expected.after).output,
+                     true);
+}
+
+std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryNo recovery,
+                                                        const ExpectedAnswer& expected) {
+  RecoveryDetail detail = explorer_.detail(space, recovery);
+  Outcome said = explorer_.outcome(detail.outcome);
+  // First reads that nobody knows to be tests, then those of guardians.
+  for (bool guardians : {false, true}) {
+    // A read with which what follows is not even read works as a test of it, in code that nobody has analysed too.
+    std::optional<std::size_t> test;
+    constexpr unsigned kMostTries = 64;  // states; almost all are known
+    unsigned tries = 0;
+    for (std::size_t i = 0; i < detail.observations.size(); ++i) {
+      const Observation& o = detail.observations[i];
+      if (!reads_.races(space, o) || reads_.guardians().tests(o.query.site) != guardians) continue;
+      std::shared_ptr<const CrashSpace> crash = explorer_.crashSpace(space);
+      const UncertainLine& line = crash->line(o.query.line());
+      std::uint32_t now = detail.example.versions.at(o.query.line());
+      auto differs = [&](std::uint32_t v) {
+        for (std::uint64_t left = o.query.mask; left != 0; left &= left - 1) {
+          auto byte = static_cast<unsigned>(std::countr_zero(left));
+          if (line.versions[v].bytes[byte] != line.versions[now].bytes[byte]) return true;
+        }
+        return false;
+      };
+      for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
+        if (!differs(v)) continue;
+        if (++tries > kMostTries) {
+          unexplained_ += test ? 0 : 1;
+          return test;
+        }
+        ChosenVersions other = detail.example;
+        other.versions[o.query.line()] = v;
+        auto instead = explorer_.recoveryOf(space, other);
+        if (!instead) return test;
+        if (oracle_.verdict(space, *instead).judgement != Judgement::Fine) continue;
+        Outcome outcome = explorer_.outcome(explorer_.outcomeNo(*instead));
+        bool stored = (explorer_.used(*instead) & kStored) != 0;
+        if (!expected_.allows(expected, outcome, stored)) continue;
+        if ((guardians || decides(space, detail, i, *instead)) &&
+            saysOnlyWhatWasTested(expected, said, valueOf(line.versions[now].bytes, o.query.mask),
+                                  valueOf(line.versions[v].bytes, o.query.mask), guardians))
+          return std::nullopt;
+        if (!guardians && readsOn(space, detail, i, *instead)) return i;
+        if (!test) test = i;
+      }
+    }
+    if (test) return test;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> AnswerJudge::readAtFault(SpaceNo space, RecoveryNo recovery) {
@@ -113,8 +163,9 @@ std::optional<std::size_t> AnswerJudge::readAtFault(SpaceNo space, RecoveryNo re
   if (fresh) {
     // A copy: to know what is expected may take another run.
     Outcome outcome = explorer_.outcome(explorer_.outcomeNo(recovery));
-    if (rejects(space, outcome, (explorer_.used(recovery) & kStored) != 0))
-      it->second = findReadAtFault(space, recovery);
+    ExpectedAnswer expected = expected_.of(space, recovery);
+    if (rejects(expected, outcome, (explorer_.used(recovery) & kStored) != 0))
+      it->second = findReadAtFault(space, recovery, expected);
   }
   return it->second;
 }
@@ -123,14 +174,25 @@ const Verdict& AnswerJudge::verdict(SpaceNo space, RecoveryNo recovery) {
   static const Verdict fine;
   const Verdict& plain = oracle_.verdict(space, recovery);
   if (plain.judgement != Judgement::Fine) return wanted_ == Wanted::Shown ? plain : fine;
-  return !expected_.oneAnswer() && readAtFault(space, recovery) ? wrongAnswer(basisOf(space)) : fine;
+  return !expected_.oneAnswer() && readAtFault(space, recovery) ? wrongAnswer(expected_.of(space, recovery).basis)
+                                                                : fine;
 }
 
+// Judged as a restart of this crash that says the same. If there is none, it is not known whether this one stored
+// anything, and what it says more is taken for its own words.
 Verdict AnswerJudge::verdict(SpaceNo space, const Outcome& outcome) {
   Verdict plain = oracle_.verdict(space, outcome);
   if (plain.judgement != Judgement::Fine) return wanted_ == Wanted::Shown ? plain : Verdict();
-  // Whether it stored is not known: what it says more is taken for its own words.
-  return rejects(space, outcome, true) ? wrongAnswer(basisOf(space)) : plain;
+  bool stored = true;
+  std::vector<RecoveryNo> recoveries = explorer_.space(space).recoveries;
+  for (RecoveryNo recovery : recoveries) {
+    if (!sameAnswer(outcome, explorer_.outcome(explorer_.outcomeNo(recovery)))) continue;
+    stored = (explorer_.used(recovery) & kStored) != 0;
+    ExpectedAnswer expected = expected_.of(space, recovery);
+    if (rejects(expected, outcome, stored)) return wrongAnswer(expected.basis);
+  }
+  auto expected = expected_.at(space);
+  return expected && rejects(*expected, outcome, stored) ? wrongAnswer(expected->basis) : plain;
 }
 
 }  // namespace blackout

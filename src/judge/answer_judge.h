@@ -1,7 +1,7 @@
 // Restarts that end well and yet say what they should not (expected_answers.h). Such an answer counts only if it comes
 // of a read of bytes that the crash may have lost: with other bytes there, which the crash may have left as well, the
-// answer would be right. And that read must be no test made on purpose: a recovery that says "rolled back" after it
-// found a log to be valid is what a correct program does.
+// answer would be right. If that read is a test made on purpose, what it says itself is no difference: its value, and
+// words beside the right answer, such as "rolled back". Tests are known from the program's code, or by experiment.
 #pragma once
 
 #include <map>
@@ -75,10 +75,11 @@ class AnswerJudge : public StateJudge {
 
  private:
   // Whether this judge minds the answer, whatever led to it.
-  bool rejects(SpaceNo space, const Outcome& outcome, bool stored);
-  ExpectedAnswer::Basis basisOf(SpaceNo space);
-
-  std::optional<std::size_t> findReadAtFault(SpaceNo space, RecoveryNo recovery);
+  bool rejects(const ExpectedAnswer& expected, const Outcome& outcome, bool stored);
+  bool saysOnlyWhatWasTested(const ExpectedAnswer& expected, const Outcome& said, std::uint64_t value,
+                             std::uint64_t otherValue, bool guardian);
+  std::optional<std::size_t> findReadAtFault(SpaceNo space, RecoveryNo recovery, const ExpectedAnswer& expected);
+  bool decides(SpaceNo space, const RecoveryDetail& detail, std::size_t at, RecoveryNo instead) const;
   bool readsOn(SpaceNo space, const RecoveryDetail& detail, std::size_t from, RecoveryNo instead);
 
   Wanted wanted_;

@@ -143,14 +143,15 @@ class Check {
 
     CrashTraces traces(explorer, index_);
     OracleJudge oracle(explorer, rules_, before->has_value() ? &**before : nullptr);
-    ExpectedAnswers expected(explorer, r_.baseline, oracle, o_.points.neighbouring());
+    StateProbe probe(explorer, r_.baseline, r_.runs, traces, oracle);
+    ExpectedAnswers expected(probe, r_.baseline, oracle, o_.points.neighbouring(),
+                             whole.judgement == Judgement::Fine ? &outcome : nullptr, patience_);
     ProgramGuardians guardians(programs(), patience_);
     RacingReads reads(explorer, r_.baseline, guardians, *variables, o_.points.trusted);
     AnswerJudge answers(AnswerJudge::Wanted::Shown, explorer, oracle, expected, reads);
     AnswerJudge suspicion(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads);
-    // To compare answers may take further runs, for which there is no time then.
     bool inTime = explorer.summary().stop == Stop::Finished || explorer.summary().stop == Stop::MaxRuns;
-    bool compare = inTime && wants(o_.detect, FindingKind::CrossFailureRace);
+    bool compare = wants(o_.detect, FindingKind::CrossFailureRace);
     StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
     BadReads bad(explorer, r_.baseline, *variables, reads);
     JudgedExploration judged{{explorer, r_.baseline, r_.runs, traces, judge, expected, reads, bad, stacks_, patience_},
@@ -180,13 +181,14 @@ class Check {
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
-    if (compare && !allFail && !patience_.over()) sayUnjudgedAnswers(expected);
+    if (compare && !allFail && inTime && !patience_.over()) sayUnjudgedAnswers(expected);
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
+    countRaces(compare && !allFail ? &expected : nullptr);
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
@@ -239,27 +241,21 @@ class Check {
   }
 
   // What restarts print where nobody can say what they should: after crashes in what several threads did at once, and
-  // after further crashes.
+  // after further crashes. Whether it is said must not depend on how the threads took turns.
   void sayUnjudgedAnswers(ExpectedAnswers& expected) {
     if (expected.oneAnswer()) return;
-    std::uint64_t threads = 0;
-    bool judged = false, further = false;
+    bool threads = expected.severalThreads(), further = false;
     for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
-      if (further) break;
+      bool first = explorer_->space(space).level == 1;
+      if (first ? threads : further) continue;
       auto unknown = expected.unjudged(space);
       if (!unknown) return;
-      if (explorer_->space(space).level > 1)
-        further = *unknown;
-      else
-        threads += *unknown ? 1 : 0;
-      auto basis = expected.at(space);
-      judged |= basis && basis->basis != ExpectedAnswer::Basis::None && explorer_->space(space).recoveries.size() > 1;
+      (first ? threads : further) |= *unknown;
     }
-    if (threads != 0 && o_.points.neighbouring())
-      (judged ? out_.notes : out_.incomplete)
-          .push_back(fmt::format("What restarts print after {} was not judged: several threads were at work there, and "
-                                 "any mixture of what they did may be right; let the restart check what it finds.",
-                                 counted(threads, "crash")));
+    if (threads && o_.points.neighbouring())
+      out_.incomplete.emplace_back(
+          "What restarts print after crashes while several threads were at work was judged only in part: any mixture "
+          "of what they did may be right; let the restart check what it finds.");
     if (further)
       out_.notes.emplace_back(
           "What restarts print after a crash in a restart was not judged: only failures count there.");
@@ -429,7 +425,6 @@ class Check {
     for (const auto& [why, count] : unknown) e.unjudged += count;
     for (const auto& [why, count] : unknown)
       out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
-    countRaces();
     assumptions(s);
     restrictions(s);
     if (auto ok = bounds(s); !ok) return ok;
@@ -439,21 +434,29 @@ class Check {
     return {};
   }
 
-  // Pairs of a store and a read that race across the failure, and how many of them have a finding.
-  void countRaces() {
-    std::set<std::pair<SiteKey, std::uint64_t>> pairs;
+  // Pairs of a store and a read that race across the failure, and how many of them have a finding. `expected`: what
+  // answers were compared with; null: they were not.
+  void countRaces(ExpectedAnswers* expected) {
+    std::map<std::pair<SiteKey, std::uint64_t>, bool> pairs;  // whether answers were compared
     for (const RacedRead& r : explorer_->summary().races) {
       const SpaceInfo& info = explorer_->space(r.space);
       LineId id = info.level == 1 ? index_.lineId(r_.tracked.line(r.line)) : kNoLine;
       if (id == kNoLine) continue;
+      bool compared = expected != nullptr && expected->compared(r.space);
       for (const LineStore& s : index_.openStores(id, info.at, 0, index_.historyLength(id, info.at)))
-        if ((maskOf(index_, s.store) & r.mask) != 0)
-          pairs.emplace(siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site);
+        if ((maskOf(index_, s.store) & r.mask) != 0) {
+          auto [pair, fresh] = pairs.try_emplace(
+              {siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site}, true);
+          pair->second &= compared;
+        }
     }
     std::uint64_t told = 0;
     for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
-    out_.exploration.races = pairs.size();
-    out_.exploration.benignRaces = pairs.size() - std::min<std::uint64_t>(pairs.size(), told);
+    ExploredCrashes& e = out_.exploration;
+    e.races = pairs.size();
+    for (const auto& [pair, compared] : pairs) e.uncomparedRaces += compared ? 0 : 1;
+    std::uint64_t compared = e.races - e.uncomparedRaces;
+    e.benignRaces = compared - std::min(compared, told);
   }
 
   void assumptions(const ExplorationSummary& s) {

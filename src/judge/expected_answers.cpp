@@ -1,14 +1,24 @@
 #include "judge/expected_answers.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "events/trace.h"
 
 namespace blackout {
 
-ExpectedAnswers::ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours)
-    : explorer_(explorer), baseline_(baseline), oracle_(oracle), neighbours_(neighbours) {
+ExpectedAnswers::ExpectedAnswers(StateProbe& probe, const Baseline& baseline, OracleJudge& oracle, bool neighbours,
+                                 const Outcome* final, Patience patience)
+    : probe_(probe),
+      explorer_(probe.explorer()),
+      baseline_(baseline),
+      oracle_(oracle),
+      neighbours_(neighbours),
+      patience_(std::move(patience)),
+      final_(final) {
   for (const Operation& o : baseline_.index().operations().all())
     units_.push_back({o.begin, o.end, std::string(o.name), {o.thread, 0}});
   if (units_.empty()) findTransactions();
@@ -136,6 +146,9 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
   if (explorer_.space(space).level > 1) return ExpectedAnswer();
   auto [known, fresh] = known_.try_emplace(space);
   if (!fresh) return known->second;
+  Stop stop = explorer_.summary().stop;
+  if ((stop == Stop::Seconds || stop == Stop::Interrupted) && !explorer_.space(space).complete) return ExpectedAnswer();
+  if (patience_.over()) return ExpectedAnswer();
   ExpectedAnswer expected;
   EventNo at = explorer_.space(space).at;
   const Unit* unit = underWay(at);
@@ -157,13 +170,131 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
   return expected;
 }
 
-Result<bool> ExpectedAnswers::allows(SpaceNo space, const Outcome& outcome, bool stored) {
+// What a recovery may say if all that it lost belongs to operations that had ended, while others had not: the same as
+// with nothing lost.
+std::optional<ExpectedAnswer> ExpectedAnswers::afterEnded(SpaceNo space, RecoveryNo recovery) {
+  auto lost = probe_.lostStores(space, probe_.largest(space, recovery));
+  if (!lost || lost->empty()) return std::nullopt;
+  const Index& index = baseline_.index();
+  EventNo at = explorer_.space(space).at;
+  const Unit* ended = nullptr;
+  for (const StoreRef& ref : *lost) {
+    EventNo stored = index.stores()[ref.store].event;
+    ThreadNo thread = threadOf(index.trace()[stored]);
+    auto promised = std::find_if(units_.begin(), units_.end(), [&](const Unit& u) {
+      return u.owner.first == thread && u.begin < stored && stored < u.end && u.end < at;
+    });
+    if (promised == units_.end()) return std::nullopt;
+    ended = &*promised;
+  }
+  auto whole = explorer_.recoveryOf(space, ChosenVersions(UnnamedLines::Newest));
+  if (!whole || oracle_.verdict(space, *whole).judgement != Judgement::Fine) return std::nullopt;
+  OutcomeNo right = explorer_.outcomeNo(*whole);
+  return ExpectedAnswer{ExpectedAnswer::Basis::Ended, right, right, right, ended->name};
+}
+
+ExpectedAnswer ExpectedAnswers::of(SpaceNo space, RecoveryNo recovery) {
   auto expected = at(space);
-  if (!expected) return tl::unexpected(expected.error());
-  if (expected->basis == ExpectedAnswer::Basis::None) return true;
-  for (OutcomeNo legal : {expected->before, expected->after, expected->least}) {
-    const Outcome& right = explorer_.outcome(legal);
-    if (sameAnswer(outcome, right) || (stored && saysMore(outcome, right))) return true;
+  if (!expected) return {};
+  if (expected->basis == ExpectedAnswer::Basis::Operation || explorer_.space(space).level > 1) return *expected;
+  auto [overlaps, fresh] = overlaps_.try_emplace(space);
+  if (fresh) {
+    const Unit* unit = underWay(explorer_.space(space).at);
+    overlaps->second = unit != nullptr && !alone(*unit);
+  }
+  return overlaps->second ? afterEnded(space, recovery).value_or(*expected) : *expected;
+}
+
+bool ExpectedAnswers::compared(SpaceNo space) {
+  if (!explorer_.space(space).complete) return false;
+  if (oneAnswer_) return true;
+  auto expected = at(space);
+  return expected && expected->basis != ExpectedAnswer::Basis::None;
+}
+
+bool ExpectedAnswers::severalThreads() const {
+  struct Life {
+    EventNo begin = 0;
+    EventNo end = kNever;
+    std::size_t batch = SIZE_MAX;
+  };
+  // Threads that one thread creates with nothing else in between are there together, however fast the first of them is.
+  struct Batch {
+    EventNo begin = 0;
+    EventNo end = 0;
+  };
+  const Trace& trace = baseline_.index().trace();
+  std::map<ThreadNo, Life> lives;
+  std::vector<Batch> batches;
+  std::deque<std::size_t> created;       // batches of threads that have not begun yet
+  std::map<ThreadNo, std::size_t> open;  // by creator: the batch that may go on
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    ThreadNo thread = threadOf(e);
+    auto [life, fresh] = lives.try_emplace(thread);
+    if (fresh && lives.size() > 1) {
+      life->second.begin = n;
+      if (!created.empty()) {
+        life->second.batch = created.front();
+        created.pop_front();
+      }
+    }
+    if (kindOf(e) == EventKind::ThreadCreate) {
+      auto [batch, begins] = open.try_emplace(thread, batches.size());
+      if (begins) batches.push_back({n, 0});
+      created.push_back(batch->second);
+      continue;
+    }
+    open.erase(thread);
+    if (kindOf(e) == EventKind::ThreadEnd) life->second.end = n;
+  }
+  for (const auto& [thread, life] : lives)
+    if (life.batch != SIZE_MAX) batches[life.batch].end = std::max(batches[life.batch].end, life.end);
+  for (auto& [thread, life] : lives)
+    if (life.batch != SIZE_MAX) life.begin = batches[life.batch].begin, life.end = batches[life.batch].end;
+  // Each of the two must store while the other is there: a thread that waits for those that it has created does not.
+  std::set<std::pair<ThreadNo, ThreadNo>> during;
+  for (const StoreRow& row : baseline_.index().stores()) {
+    ThreadNo thread = threadOf(trace[row.event]);
+    for (const auto& [other, life] : lives)
+      if (other != thread && life.begin < row.event && row.event < life.end) during.emplace(thread, other);
+  }
+  return std::any_of(during.begin(), during.end(),
+                     [&](const auto& pair) { return during.contains({pair.second, pair.first}); });
+}
+
+const AnswerLines& ExpectedAnswers::lines() {
+  if (lines_) return *lines_;
+  lines_.emplace();
+  using Right = AnswerLines::Right;
+  std::set<OutcomeNo> quiet;  // of restarts that had nothing to recover
+  for (SpaceNo s : idRange<SpaceNo>(explorer_.spaceCount()))
+    for (RecoveryNo recovery : explorer_.space(s).recoveries)
+      if ((explorer_.used(recovery) & kStored) == 0) quiet.insert(explorer_.outcomeNo(recovery));
+  for (SpaceNo s : idRange<SpaceNo>(explorer_.spaceCount())) {
+    if (explorer_.space(s).level > 1 || !explorer_.space(s).complete) continue;
+    auto expected = at(s);
+    if (!expected) break;
+    bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
+    if (expected->basis != ExpectedAnswer::Basis::None)
+      for (OutcomeNo right : {expected->before, expected->after})
+        lines_->add(explorer_.outcome(right).output, operation || quiet.contains(right) ? Right::Settled : Right::Any);
+  }
+  if (final_ != nullptr) lines_->add(final_->output, Right::Final);
+  return *lines_;
+}
+
+bool ExpectedAnswers::same(const Outcome& answer, const Outcome& right, bool ownWords) {
+  return sameButOutput(answer, right) &&
+         (answer.output == right.output || lines().same(answer.output, right.output, ownWords));
+}
+
+bool ExpectedAnswers::allows(const ExpectedAnswer& expected, const Outcome& outcome, bool ownWords) {
+  if (expected.basis == ExpectedAnswer::Basis::None) return true;
+  for (OutcomeNo legal : {expected.before, expected.after, expected.least}) {
+    // A copy: to know what answers look like may take another run.
+    Outcome right = explorer_.outcome(legal);
+    if (same(outcome, right, ownWords)) return true;
   }
   return false;
 }
@@ -181,11 +312,10 @@ Result<bool> ExpectedAnswers::unjudged(SpaceNo space) {
   }
   for (RecoveryNo recovery : explorer_.space(space).recoveries) {
     if (oracle_.verdict(space, recovery).judgement != Judgement::Fine) continue;
-    const Outcome& said = explorer_.outcome(explorer_.outcomeNo(recovery));
+    Outcome said = explorer_.outcome(explorer_.outcomeNo(recovery));
     bool stored = (explorer_.used(recovery) & kStored) != 0;
-    if (std::none_of(plain.begin(), plain.end(), [&](OutcomeNo o) {
-          return sameAnswer(said, explorer_.outcome(o)) || (stored && saysMore(said, explorer_.outcome(o)));
-        }))
+    if (std::none_of(plain.begin(), plain.end(),
+                     [&](OutcomeNo o) { return same(said, Outcome(explorer_.outcome(o)), stored); }))
       return true;
   }
   return false;

@@ -3,11 +3,12 @@
 // print) are the two legal answers. A difference between these two is what every correct update looks like.
 //
 // An operation is the innermost one that is under way, or a transaction that a library announces. If it overlaps
-// others, any mixture of them is right, so nothing is said. Nor is anything said of a crash in a restart: what that had
-// done by itself is no part of the operation that the first crash cut.
+// others, any mixture of them is right, and nothing is said but this: what operations had stored that had ended is
+// there, so a crash that loses nothing else leaves the same answer as one that loses nothing. Of a crash in a restart
+// nothing is said: what that had done by itself is no part of the operation that the first crash cut.
 //
-// Recovery may say in words what it did. So lines that an answer has more than a legal one do not make it wrong, if the
-// restart stored anything.
+// Recovery may say in words what it did: which lines count is told by answer_lines.h. A restart has words of its own
+// only if it stored anything.
 //
 // Where no operation is marked, the stretch between two ordering points takes its place: all
 // of what was stored in it, or none. That is a guess, so whatever departs from it is only suspected.
@@ -15,11 +16,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "judge/answer_lines.h"
 #include "judge/state_judge.h"
+#include "judge/state_probe.h"
 #include "model/tracked_bytes.h"
+#include "run/patience.h"
 
 namespace blackout {
 
@@ -28,6 +34,7 @@ struct ExpectedAnswer {
     None,       // nothing can be said
     Stretch,    // what was stored between two ordering points, all or nothing
     Operation,  // a marked one
+    Ended,      // marked ones that had ended, amid others that had not
   };
   Basis basis = Basis::None;
   OutcomeNo before = 0;
@@ -38,21 +45,33 @@ struct ExpectedAnswer {
 
 class ExpectedAnswers {
  public:
-  // All must outlive it. `neighbours`: points have one stretch between them.
-  ExpectedAnswers(Explorer& explorer, const Baseline& baseline, OracleJudge& oracle, bool neighbours);
+  // All must outlive it. `probe` judges by the same oracle. `neighbours`: points have one stretch between them.
+  // `final`: the answer of a restart on what the program left; null: it is not known, or was wrong.
+  ExpectedAnswers(StateProbe& probe, const Baseline& baseline, OracleJudge& oracle, bool neighbours,
+                  const Outcome* final = nullptr, Patience patience = {});
 
   // Whether all recoveries said the same: then nothing depends on what a crash leaves.
   bool oneAnswer() const { return oneAnswer_; }
   // Whether the program said what its operations or transactions are.
   bool marked() const { return !units_.empty(); }
 
-  // What a restart after this crash may say.
+  // What a restart after this crash may say. Of an exploration that a clock or an interrupt ended only crashes that are
+  // explored completely are judged.
   Result<ExpectedAnswer> at(SpaceNo space);
-  // `stored`: the restart stored to persistent memory.
-  Result<bool> allows(SpaceNo space, const Outcome& outcome, bool stored);
+  // The same for a recovery, which may have lost what only this one must not.
+  ExpectedAnswer of(SpaceNo space, RecoveryNo recovery);
+  // Whether all that restarts say after this crash was compared with what they may say.
+  bool compared(SpaceNo space);
+  // Whether the answer is one of these. `ownWords`: the restart may have some, as it stored to persistent memory.
+  bool allows(const ExpectedAnswer& expected, const Outcome& outcome, bool ownWords);
+  // What right answers look like, as far as they were explored completely.
+  const AnswerLines& lines();
   // Whether restarts after this crash say something that they say neither with all nor with nothing of it durable, and
   // what they may say is not known: several threads were at work, or it is a crash in a restart.
   Result<bool> unjudged(SpaceNo space);
+  // Whether several threads stored while others were there that did so too. That depends on when they were created and
+  // ended, and not on how they took turns.
+  bool severalThreads() const;
 
  private:
   // Threads, or 0, and the number of a transaction that is several threads'.
@@ -71,16 +90,23 @@ class ExpectedAnswers {
   bool alone(const Unit& unit) const;
   bool ofOneThread(SpaceNo space) const;
   Result<bool> ofUnit(const Unit& unit, ExpectedAnswer& expected);
+  std::optional<ExpectedAnswer> afterEnded(SpaceNo space, RecoveryNo recovery);
+  bool same(const Outcome& answer, const Outcome& right, bool ownWords);
   // The outcome with everything persisted that was stored before `end`; none: no explored crash has that.
   Result<std::optional<OutcomeNo>> wholeAt(SpaceNo space, EventNo end);
 
+  StateProbe& probe_;
   Explorer& explorer_;
   const Baseline& baseline_;
   OracleJudge& oracle_;
   bool neighbours_;
+  Patience patience_;
   bool oneAnswer_ = true;
   std::vector<Unit> units_;  // of all threads, by their begins
   std::map<SpaceNo, ExpectedAnswer> known_;
+  std::map<SpaceNo, bool> overlaps_;  // whether what is under way there overlaps
+  const Outcome* final_;
+  std::optional<AnswerLines> lines_;  // once somebody asked
 };
 
 }  // namespace blackout

@@ -331,18 +331,20 @@ class FindingBuilder {
 
   // What it said and what it should have said.
   void answers() {
-    auto expected = context_.expected.at(cause_.space);
-    if (!expected || expected->basis == ExpectedAnswer::Basis::None) return;
+    ExpectedAnswer expected = context_.expected.of(cause_.space, cause_.recovery);
+    if (expected.basis == ExpectedAnswer::Basis::None) return;
     auto said = [](const Outcome& o) {
       constexpr std::size_t kMost = 4096;
       return Said{o.output.substr(0, kMost), o.output.size() > kMost || o.outputCut,
                   o.ending == Ending::Exited ? o.code : 0, o.history};
     };
-    bool operation = expected->basis == ExpectedAnswer::Basis::Operation;
-    finding_.evidence.push_back(WrongAnswer{operation, expected->operation, said(run_.outcome),
-                                            said(context_.explorer.outcome(expected->before)),
-                                            said(context_.explorer.outcome(expected->after))});
-    if (operation) finding_.operation = expected->operation;
+    bool operation = expected.basis != ExpectedAnswer::Basis::Stretch;
+    const Outcome& before = context_.explorer.outcome(expected.before);
+    const Outcome& after = context_.explorer.outcome(expected.after);
+    finding_.evidence.push_back(WrongAnswer{
+        operation, expected.basis == ExpectedAnswer::Basis::Ended, expected.operation, said(run_.outcome), said(before),
+        said(after), context_.expected.lines().wrong(run_.outcome.output, before.output, after.output)});
+    if (operation) finding_.operation = expected.operation;
   }
 
   // One that waits alone is at the place where the restart fails.

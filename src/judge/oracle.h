@@ -32,8 +32,8 @@ struct Verdict {
 // part of it: where they count, all but one are failures, and where they don't, they may be any.
 bool sameAnswer(const Outcome& a, const Outcome& b);
 
-// Whether an answer is another one with lines more, anywhere.
-bool saysMore(const Outcome& answer, const Outcome& than);
+// The same but for what they printed.
+bool sameButOutput(const Outcome& a, const Outcome& b);
 
 Verdict judge(const Outcome& outcome, const OracleRules& rules);
 // A failure of a restart that had read a file which is no pool and which the recorded run had changed: it is not known

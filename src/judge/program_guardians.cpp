@@ -92,8 +92,8 @@ void ProgramGuardians::analyse() {
   // What nobody knows to be a test may be taken for data: part of the guardians is worse than none.
   if (!answer || *answer == kCut) {
     leftOut_ = fmt::format(
-        "The analysis of the program's code {}, so it is not known which reads are tests, and answers of restarts that "
-        "look wrong are only suspected.",
+        "The analysis of the program's code {}, so which reads are tests is known by experiment only, and nothing that "
+        "they guard.",
         !answer ? "did not come to an end" : "was given up, because the code is too large or too entangled");
     return;
   }

@@ -90,7 +90,7 @@ Result<std::vector<ShownFinding>> readsOfRestarts(JudgedExploration& judged) {
 constexpr RecoveryDetector kDetectors[] = {
     {FoundBy::FailingRestarts, false, failingRestarts},
     {FoundBy::FollowedPointers, true, followedPointers},
-    {FoundBy::RacingRestarts, true, racingRestarts},
+    {FoundBy::RacingRestarts, false, racingRestarts},
     {FoundBy::ReadsOfRestarts, true, readsOfRestarts},
 };
 

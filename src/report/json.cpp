@@ -177,6 +177,14 @@ Json operandsJson(const Values& values) {
   return list;
 }
 
+Json wrongLinesJson(const std::vector<WrongLine>& lines) {
+  constexpr std::string_view kNames[] = {"in-neither", "missing", "only-before", "only-after"};
+  Json list = Json::array();
+  for (const WrongLine& line : lines)
+    list.push_back(Json{{"is", kNames[line.is]}, {"number", line.number}, {"text", line.text}});
+  return list;
+}
+
 Json saidJson(const Said& s) {
   Json j{{"output", s.output}, {"cut", s.cut}, {"exit_code", s.exitCode}, {"history", Json::array()}};
   for (const HistoryOperation& o : s.history)
@@ -258,11 +266,14 @@ struct Members {
   Json operator()(const NotExamined&) const { return Json::object(); }
   Json operator()(const MaySeeSeveral&) const { return Json::object(); }
   Json operator()(const WrongAnswer& e) const {
-    return Json{{"basis", e.operation ? "operation" : "stretch"},
+    return Json{{"basis", e.ended       ? "ended"
+                          : e.operation ? "operation"
+                                        : "stretch"},
                 {"operation", e.name.empty() ? Json(nullptr) : Json(e.name)},
                 {"said", saidJson(e.said)},
                 {"before", saidJson(e.before)},
-                {"after", saidJson(e.after)}};
+                {"after", saidJson(e.after)},
+                {"lines", wrongLinesJson(e.lines)}};
   }
   Json operator()(const TrustedTooSoon& e) const {
     return Json{{"stale", e.stale},
@@ -318,7 +329,7 @@ Json explorationJson(const ExploredCrashes& e) {
   j["exit_codes"] = e.exitCodes == ExitCodes::Judged    ? "judged"
                     : e.exitCodes == ExitCodes::Ignored ? "ignored"
                                                         : "unknown";
-  j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}};
+  j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}, {"not_compared", e.uncomparedRaces}};
   j["assumptions"] = nlohmann::json::array();
   for (const AssumedRecord& a : e.assumptions) j["assumptions"].push_back(sentenceOf(a));
   j["not_explored"] = e.notExplored;

@@ -284,6 +284,28 @@ std::string saidText(const Said& s) {
   return (text.empty() ? std::string("nothing") : fmt::format("\"{}\"", text)) + end;
 }
 
+// Which lines are wrong, one sentence each.
+std::string wrongLinesText(const std::vector<WrongLine>& lines) {
+  std::string text;
+  std::string before;
+  for (const WrongLine& line : lines) switch (line.is) {
+      case WrongLine::Neither:
+        text += fmt::format(" Its line {}, \"{}\", is in neither.", line.number, line.text);
+        break;
+      case WrongLine::Missing:
+        text += fmt::format(" \"{}\", which is in both, is missing.", line.text);
+        break;
+      case WrongLine::Before:
+        before = fmt::format("line {}, \"{}\"", line.number, line.text);
+        break;
+      case WrongLine::After:
+        text += fmt::format(" Its {}, is only in the first, and line {}, \"{}\", only in the second.", before,
+                            line.number, line.text);
+        break;
+    }
+  return text;
+}
+
 // "a, b or c"; of many the first ones.
 std::string alternatives(const std::vector<std::string>& all) {
   constexpr std::size_t kShown = 6;
@@ -424,10 +446,16 @@ struct Sentences {
   }
   std::string operator()(const WrongAnswer& e) const {
     std::string name = e.name.empty() ? "the operation" : "\"" + e.name + "\"";
+    if (e.ended)
+      return fmt::format(
+          "This restart prints {}; {} had ended before the power failed, and with all that it stored durable the "
+          "restart prints {}.{}",
+          saidText(e.said), name, saidText(e.after), wrongLinesText(e.lines));
     return fmt::format(
-        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.", saidText(e.said),
+        "This restart prints {}; if the power fails {} it prints {}, if it fails {} it prints {}.{}", saidText(e.said),
         e.operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
-        saidText(e.before), e.operation ? "after " + name : "with all of it durable", saidText(e.after));
+        saidText(e.before), e.operation ? "after " + name : "with all of it durable", saidText(e.after),
+        wrongLinesText(e.lines));
   }
   std::string operator()(const TrustedTooSoon& e) const {
     std::string why = "though nothing had been committed";

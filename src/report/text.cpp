@@ -133,8 +133,10 @@ class TextReport {
     item("they stand for:", states);
     if (e.races != 0)
       item("races:",
-           fmt::format("{} of a store and a restart's read of what may be lost; {} benign", counted(e.races, "pair"),
-                       e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces)));
+           fmt::format(
+               "{} of a store and a restart's read of what may be lost; {} benign{}", counted(e.races, "pair"),
+               e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces),
+               e.uncomparedRaces == 0 ? std::string() : fmt::format(", {} not compared", grouped(e.uncomparedRaces))));
     item("strategy:", escapeText(e.strategy));
     for (const AssumedRecord& a : e.assumptions) item("assumed:", escapeText(sentenceOf(a)));
     // What makes the result inconclusive is said there.

@@ -56,10 +56,63 @@ TEST(AnswerJudge, TheReadAtFaultIsOneWithoutWhichTheAnswerIsRight) {
   }
 }
 
-TEST(AnswerJudge, ATestMadeOnPurposeIsNotAtFault) {
+TEST(AnswerJudge, ATestMadeOnPurposeIsNotAtFaultIfAnotherReadIs) {
   Together p;
   JudgedRestarts r(p, says, tests(kReadA));
   EXPECT_EQ(r.siteAtFault(r.suspected, 0, "10"), kReadB);
+}
+
+// Its own value is what a test may print, and words for it; not what follows from it.
+TEST(AnswerJudge, ATestMadeOnPurposeIsExemptByItsValueAlone) {
+  Together p(true);
+  SpaceNo in = 1;
+  JudgedRestarts value(
+      p, [](FakeMemory& m) { return printed("dirty " + std::to_string(m.load(kA, 8, kReadA)) + "\nsum 3\n"); },
+      tests(kReadA));
+  EXPECT_EQ(value.siteAtFault(value.shown, in, "dirty 1\nsum 3\n"), 0U);
+  Together q(true);
+  JudgedRestarts lost(
+      q,
+      [](FakeMemory& m) {
+        std::uint64_t b = m.load(kB, 8, kReadB);
+        return m.load(kA, 8, kReadA) != b ? printed("crash occurred\n")
+                                          : printed("key 1\nkey " + std::to_string(b + 2) + "\n");
+      },
+      ProgramGuardians(ProgramGuardians::Table{{{kReadA, "F"}, {kReadB, "G"}}, {}, {}}));
+  EXPECT_NE(lost.siteAtFault(lost.shown, in, "crash occurred\n"), 0U);
+}
+
+// The same where nobody has analysed the code: a value that decides over what is read is a test.
+TEST(AnswerJudge, AValueThatDecidesOverReadsIsExemptAndOneThatDoesNotIsData) {
+  SpaceNo in = 2;  // C is not durable yet, and A will be the next to be stored
+  for (bool decides : {true, false}) {
+    JudgedProgram p;
+    p.opBegin(1, "set");
+    p.storeAt(p.place(1), kC, 1), p.persist(kC);
+    p.storeAt(p.place(2), kA, 1), p.persist(kA);
+    p.storeAt(p.place(3), kA, 0), p.persist(kA);
+    p.opEnd(1);
+    JudgedRestarts r(p, [decides](FakeMemory& m) {
+      std::uint64_t a = m.load(kA, 8, kReadA);
+      if (decides && a != 0) m.load(kB, 8, kReadB), m.load(kC, 8, kReadC);
+      return printed("dirty " + std::to_string(a) + "\nsum 3\n");
+    });
+    EXPECT_EQ(r.siteAtFault(r.shown, in, "dirty 1\nsum 3\n"), decides ? 0 : kReadA);
+  }
+  // Recovery goes on to the end: with its own value apart, that is the answer after the operation.
+  JudgedProgram p;
+  p.opBegin(1, "set");
+  p.storeAt(p.place(1), kC, 1), p.persist(kC);
+  p.storeAt(p.place(2), kA, 1), p.persist(kA);
+  p.storeAt(p.place(3), kB, 1), p.persist(kB);
+  p.storeAt(p.place(4), kA, 0), p.persist(kA);
+  p.opEnd(1);
+  JudgedRestarts r(p, [](FakeMemory& m) {
+    std::uint64_t a = m.load(kA, 8, kReadA);
+    std::uint64_t value = a != 0 ? m.load(kC, 8, kReadC) : m.load(kB, 8, kReadB);
+    return printed("dirty " + std::to_string(a) + "\nsum " + std::to_string(value) + "\n");
+  });
+  EXPECT_EQ(r.siteAtFault(r.shown, in, "dirty 1\nsum 1\n"), 0U);
 }
 
 // Nobody has analysed the code: that B is not even read without A tells that A is a test.
@@ -71,18 +124,17 @@ TEST(AnswerJudge, AReadThatDecidesOverOthersIsNotAtFaultIfOneOfThemIs) {
   EXPECT_EQ(r.siteAtFault(r.suspected, 0, "10"), kReadB);
 }
 
-TEST(AnswerJudge, AWrongAnswerOfAnOperationIsShownWhereTestsAreKnown) {
+TEST(AnswerJudge, AWrongAnswerOfAnOperationIsShownWhetherTestsAreKnownOrNot) {
   for (bool known : {true, false}) {
     Together p(true);
     JudgedRestarts r(p, says, known ? tests(kReadC) : JudgedRestarts::noGuardians());
     SpaceNo in = 1;  // the one before it is in front of the operation
-    for (auto* judge : {&r.shown, &r.suspected}) {
-      bool minds = known == (judge == &r.shown);
-      EXPECT_EQ(r.siteAtFault(*judge, in, "10"), minds ? kReadA : 0) << known;
-      const Verdict& v = judge->verdict(in, r.printing(in, "10"));
-      EXPECT_EQ(v.judgement, minds ? Judgement::Failed : Judgement::Fine);
-      if (minds) EXPECT_EQ(v.symptom, "answers neither as before the operation nor as after it");
-    }
+    EXPECT_EQ(r.siteAtFault(r.shown, in, "10"), kReadA) << known;
+    EXPECT_EQ(r.siteAtFault(r.suspected, in, "10"), 0U) << known;
+    const Verdict& v = r.shown.verdict(in, r.printing(in, "10"));
+    EXPECT_EQ(v.judgement, Judgement::Failed);
+    EXPECT_EQ(v.symptom, "answers neither as before the operation nor as after it");
+    EXPECT_EQ(r.suspected.verdict(in, r.printing(in, "10")).judgement, Judgement::Fine);
   }
 }
 

@@ -49,6 +49,7 @@ class FakeMemory {
   }
 
   std::vector<Query> queries;
+  bool stored = false;  // it stores something, it doesn't matter what
 
  private:
   LineBytes content(TrackedNo w) const {
@@ -75,6 +76,7 @@ class FakeRunner : public Runner {
     RunEnd result;
     result.outcome = recovery_(memory);
     result.queries = std::move(memory.queries);
+    if (memory.stored) result.used |= kStored;
     if (traced && request.traced) result.outcome = *traced;
     done_.emplace(worker, std::move(result));
     return {};

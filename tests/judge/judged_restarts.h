@@ -20,7 +20,9 @@ struct JudgedRestarts {
         explored(std::move(Explorer::explore(tracked, baseline, runner, {}).value())),
         explorer(*explored),
         oracle(explorer, rules),
-        expected(explorer, baseline, oracle, true),
+        traces(explorer, index),
+        probe(explorer, baseline, runner, traces, oracle),
+        expected(probe, baseline, oracle, true),
         variables(*commitVariables(index.trace(), [](EventNo) { return std::string(); })),
         guardians(std::move(known)),
         reads(explorer, baseline, guardians, variables, nullptr),
@@ -52,6 +54,8 @@ struct JudgedRestarts {
   Explorer& explorer;
   OracleRules rules;
   OracleJudge oracle;
+  CrashTraces traces;
+  StateProbe probe;
   ExpectedAnswers expected;
   std::vector<CommitVariable> variables;
   ProgramGuardians guardians;

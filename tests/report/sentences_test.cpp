@@ -313,19 +313,37 @@ Said said(std::string output, int exitCode = 0) { return {std::move(output), fal
 
 TEST(Facts, WrongAnswer) {
   Finding f = shown(FindingKind::NotAtomic);
-  EXPECT_EQ(sentenceOf(WrongAnswer{true, "put", said("1\n2\n"), said("", 3), said(std::string(200, 'x'))}, f),
-            "This restart prints \"1 / 2\"; if the power fails before \"put\" it prints nothing and exits with 3, if "
-            "it fails after \"put\" it prints \"" +
-                std::string(160, 'x') + " ...\".");
-  EXPECT_EQ(sentenceOf(WrongAnswer{false, "", said("a"), said("b"), said("c")}, f),
+  EXPECT_EQ(
+      sentenceOf(WrongAnswer{true, false, "put", said("1\n2\n"), said("", 3), said(std::string(200, 'x')), {}}, f),
+      "This restart prints \"1 / 2\"; if the power fails before \"put\" it prints nothing and exits with 3, if "
+      "it fails after \"put\" it prints \"" +
+          std::string(160, 'x') + " ...\".");
+  EXPECT_EQ(sentenceOf(WrongAnswer{false, false, "", said("a"), said("b"), said("c"), {}}, f),
             "This restart prints \"a\"; if the power fails with nothing durable that was stored since the last "
             "ordering point it prints \"b\", if it fails with all of it durable it prints \"c\".");
-  EXPECT_NE(sentenceOf(WrongAnswer{true, "", {}, {}, {}}, f).find("before the operation"), std::string::npos);
+  EXPECT_EQ(sentenceOf(WrongAnswer{true, true, "put", said("a"), said("b"), said("b"), {}}, f),
+            "This restart prints \"a\"; \"put\" had ended before the power failed, and with all that it stored durable "
+            "the restart prints \"b\".");
+  EXPECT_NE(sentenceOf(WrongAnswer{true, false, "", {}, {}, {}, {}}, f).find("before the operation"),
+            std::string::npos);
   Said asked = said("1");
   asked.history = {{1, "get", {Value::ofText("key")}, {Value::ofUnsigned(3)}, 0, 1}};
-  EXPECT_NE(sentenceOf(WrongAnswer{true, "", asked, {}, {}}, f)
+  EXPECT_NE(sentenceOf(WrongAnswer{true, false, "", asked, {}, {}, {}}, f)
                 .find("prints \"1\" and answers " + textOf(asked.history) + ";"),
             std::string::npos);
+}
+
+TEST(Facts, WrongLinesOfAnAnswer) {
+  Finding f = shown(FindingKind::NotAtomic);
+  auto end = [&](std::vector<WrongLine> lines) {
+    std::string text = sentenceOf(WrongAnswer{true, false, "", said("a"), said("b"), said("c"), std::move(lines)}, f);
+    return text.substr(text.find("\"c\".") + 4);
+  };
+  EXPECT_EQ(end({}), "");
+  EXPECT_EQ(end({{WrongLine::Neither, 3, "entry 0"}, {WrongLine::Missing, 1, "entry 5"}}),
+            " Its line 3, \"entry 0\", is in neither. \"entry 5\", which is in both, is missing.");
+  EXPECT_EQ(end({{WrongLine::Before, 2, "b 0"}, {WrongLine::After, 1, "a 1"}}),
+            " Its line 2, \"b 0\", is only in the first, and line 1, \"a 1\", only in the second.");
 }
 
 TEST(Facts, TrustedTooSoon) {
