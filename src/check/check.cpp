@@ -93,6 +93,7 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   } else if (options.crash) {
     CrashOptions crash = *options.crash;
     crash.recordedStatus = report.run.waitStatus.value_or(0);
+    crash.recordedInput = recording.readInput;
     crash.detect = options.detect;
     if (trusted) crash.points.trusted = &*trusted;
     // The runtime kept there what other files were like.

@@ -212,6 +212,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.program.command = program.command;
   o.checker = !w.checker.empty();
   bool another = !w.recover.empty() || o.checker;
+  o.sameCommand = !another;
   if (another)
     if (auto ok = takeRestart(o, w, pm); !ok) return tl::unexpected(ok.error());
   if (auto ok = takeRestartClient(o, w, another ? std::vector<std::string>() : program.drive); !ok)

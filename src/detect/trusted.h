@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -29,6 +30,9 @@ class Trusted {
   // Patterns as in suppressions: file names, ends of paths, globs. An error if one of them matches nothing that the
   // program loaded, or what can't be trusted. The trace must outlive it.
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
+
+  // The same for PMDK's own libraries, as many of them as the program loaded; none: it loaded none.
+  static Result<std::optional<Trusted>> pmdk(const Trace& trace);
 
   bool inside(const Event& e) const { return callStacks_[stackOf(e)].inside; }
   bool inside(EventNo n) const;

@@ -18,6 +18,7 @@
 #include "findings/numbers.h"
 #include "judge/before_run.h"
 #include "judge/intact.h"
+#include "judge/read_coverage.h"
 #include "judge/recovery_detectors.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
@@ -180,6 +181,8 @@ class Check {
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
+    if (!allFail)
+      if (auto ok = sayUnread(judge); !ok) return tl::unexpected(ok.error());
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
@@ -247,6 +250,44 @@ class Check {
     if (further)
       out_.notes.emplace_back(
           "What restarts print after a crash in a restart was not judged: only failures count there.");
+  }
+
+  // A clean result speaks of what was observed: bytes that no restart reads may be anything after a crash.
+  Result<void> sayUnread(StateJudge& judge) {
+    auto pmdk = Trusted::pmdk(index_.trace());
+    if (!pmdk) return tl::unexpected(pmdk.error());
+    ReadCoverage coverage = readCoverage(*explorer_, index_, r_.tracked, pmdk->has_value() ? &**pmdk : nullptr);
+    out_.exploration.storedBytes = coverage.stored;
+    out_.exploration.readBytes = coverage.read;
+    // What a bound left out might have read it.
+    if (coverage.stored == 0 || explorer_->summary().stop != Stop::Finished) return {};
+    constexpr std::string_view kCure =
+        "let a restart ask for what the pool should hold, with --recover COMMAND, and --recover-stdin FILE for its "
+        "questions";
+    if (coverage.read == 0)
+      out_.incomplete.push_back(
+          fmt::format("No restart read any of the {} that the program stored, so nothing is known of what a crash does "
+                      "to them; {}.",
+                      counted(coverage.stored, "byte"), kCure));
+    else if (o_.recordedInput && o_.sameCommand && o_.program.input.empty() && 2 * coverage.read < coverage.stored &&
+             alike(judge))
+      out_.incomplete.push_back(
+          fmt::format("The recorded run read its standard input, which is empty for restarts: they read {} of the {} "
+                      "that the program stored, and all that end well say the same; {}.",
+                      grouped(coverage.read), counted(coverage.stored, "byte"), kCure));
+    return {};
+  }
+  // Whether all restarts that end well end alike.
+  bool alike(StateJudge& judge) {
+    const Outcome* first = nullptr;
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
+      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
+        if (judge.verdict(space, recovery).judgement != Judgement::Fine) continue;
+        const Outcome& outcome = explorer_->outcome(explorer_->outcomeNo(recovery));
+        if (first != nullptr && !sameAnswer(*first, outcome)) return false;
+        first = &outcome;
+      }
+    return first != nullptr;
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.

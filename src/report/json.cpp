@@ -304,6 +304,8 @@ Json explorationJson(const ExploredCrashes& e) {
   j["exit_codes"] = e.exitCodes == ExitCodes::Judged    ? "judged"
                     : e.exitCodes == ExitCodes::Ignored ? "ignored"
                                                         : "unknown";
+  j["stored_bytes"] = e.storedBytes;
+  j["read_bytes"] = e.readBytes;
   j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}};
   j["assumptions"] = nlohmann::json::array();
   for (const AssumedRecord& a : e.assumptions) j["assumptions"].push_back(sentenceOf(a));

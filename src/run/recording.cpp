@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -33,6 +35,13 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   if (o.heap != 0) options.set("heap", o.heap);
   if (o.heapFill) options.set("heapfill", *o.heapFill);
   return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
+}
+
+// How far the file that is standard input was read; -1: it is no file.
+off_t inputAt() {
+  struct stat s{};
+  bool file = fstat(STDIN_FILENO, &s) == 0 && S_ISREG(s.st_mode);
+  return file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 }
 
 // What came of the client. The recording goes on without it where there is something to judge.
@@ -177,8 +186,10 @@ Result<Recording> record(const RecordOptions& options) {
 
   RecordingRunner runner(*launcher, options, recording.tracePath, shadow,
                          runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  off_t input = inputAt();
   auto ran = runner.run({.role = Role::Recording});
   if (!ran) return tl::unexpected(ran.error());
+  recording.readInput = inputAt() != input;
   recording.waitStatus = ran->waitStatus;
   recording.notes = std::move(ran->notes);
   recording.incomplete = std::move(ran->unseen);
