@@ -118,8 +118,8 @@ CLI::Validator command() {
 void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_flag("--no-explore", w.noExplore, "only judge the recorded run; simulate no crash");
   app.add_option("--recover", w.recover,
-                 "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
-                 "run")
+                 "what is started after a crash instead of the program itself, to ask for what the pool should hold: "
+                 "'./mapcli btree pool' with --recover-stdin, say; quotes as in a shell, but no shell is run")
       ->type_name("COMMAND")
       ->check(command());
   app.add_option(
@@ -128,7 +128,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "if the pool is consistent (as for pmreorder)")
       ->type_name("COMMAND")
       ->check(command());
-  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; empty by default")
+  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart: its questions; empty by default")
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "

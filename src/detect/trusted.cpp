@@ -159,7 +159,7 @@ Result<Trusted> Trusted::of(const Trace& trace, const std::vector<std::string>& 
   return trusted;
 }
 
-Result<std::optional<Trusted>> Trusted::pmdk(const Trace& trace) {
+Result<std::optional<Trusted>> Trusted::pmdk(const Trace& trace, std::vector<std::string> further) {
   static constexpr std::string_view kLibraries[] = {"libpmem.so*",    "libpmem2.so*",   "libpmemobj.so*",
                                                     "libpmemlog.so*", "libpmemblk.so*", "libpmempool.so*"};
   std::vector<std::string> loaded;
@@ -168,6 +168,7 @@ Result<std::optional<Trusted>> Trusted::pmdk(const Trace& trace) {
                     [&](const LoadedModule& m) { return matchesGlob(library, baseName(m.path)); }))
       loaded.emplace_back(library);
   if (loaded.empty()) return std::optional<Trusted>();
+  loaded.insert(loaded.end(), std::make_move_iterator(further.begin()), std::make_move_iterator(further.end()));
   auto trusted = of(trace, loaded);
   if (!trusted) return tl::unexpected(trusted.error());
   return std::optional<Trusted>(std::move(*trusted));

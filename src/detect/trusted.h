@@ -31,8 +31,9 @@ class Trusted {
   // program loaded, or what can't be trusted. The trace must outlive it.
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
 
-  // The same for PMDK's own libraries, as many of them as the program loaded; none: it loaded none.
-  static Result<std::optional<Trusted>> pmdk(const Trace& trace);
+  // The same for PMDK's own libraries, as many of them as the program loaded, and further objects; none: it loaded none
+  // of PMDK's.
+  static Result<std::optional<Trusted>> pmdk(const Trace& trace, std::vector<std::string> further = {});
 
   bool inside(const Event& e) const { return callStacks_[stackOf(e)].inside; }
   bool inside(EventNo n) const;
