@@ -127,6 +127,14 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
     followed |= m.instrumented || m.trapped;
   }
   for (EventNo n = 0; n < trace.end() && !mapped; n = trace.next(n)) mapped = kindOf(trace[n]) == EventKind::Map;
+  // It has said why.
+  constexpr int kStopped = 3;
+  if (!loaded && WIFEXITED(recording.waitStatus) && WEXITSTATUS(recording.waitStatus) == kStopped)
+    return fail(
+        fmt::format("{}: nothing was recorded, because Blackout's runtime stopped it before its first instruction and "
+                    "says why above; if there is no room for the trace, TMPDIR names another folder",
+                    program),
+        ExitCode::Inconclusive);
   if (!loaded)
     return fail(
         fmt::format("{}: Blackout's runtime was not loaded into it; static and setuid programs are not "
