@@ -130,6 +130,7 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
     replayable = std::move(*shown);
   }
   resolvePlaces(report, *trace);
+  joinUnlogged(report.findings);
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);

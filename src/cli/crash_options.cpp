@@ -163,7 +163,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--time", w.seconds, "stop exploring after this many seconds")
       ->type_name("SECONDS")
       ->check(moreThanZero());
-  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
+  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts; to name causes takes a few more")
       ->type_name("N")
       ->check(atLeastOne());
   app.add_option("--steps", w.limits.steps, "accesses to persistent memory after which a restart counts as hanging")

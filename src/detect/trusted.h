@@ -38,6 +38,8 @@ class Trusted {
   bool inside(const Event& e) const { return callStacks_[stackOf(e)].inside; }
   bool inside(EventNo n) const;
   bool insideAt(StackId where) const { return callStacks_[where].inside; }
+  // Names the call that the place is inside of: equal for events of one call.
+  std::uint64_t callAt(StackId where) const { return callStacks_[where].call; }
   // Whether the instruction lies in a trusted object, and in no other.
   bool trustedSite(std::uint64_t siteId) const { return sites_.contains(siteId); }
   bool contains(const Site& site) const { return trustedSite(site.id); }
