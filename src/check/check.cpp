@@ -71,6 +71,35 @@ Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const 
   return std::move(crash->findings);
 }
 
+// None: nothing is.
+Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace) {
+  if (options.pmdk) {
+    auto trusted = Trusted::pmdk(trace, options.trust);
+    if (trusted && !*trusted)
+      return fail(
+          "--pmdk: the program loaded none of PMDK's libraries (libpmem, libpmemobj ...); leave the option out");
+    return trusted;
+  }
+  if (options.trust.empty()) return std::optional<Trusted>();
+  auto trusted = Trusted::of(trace, options.trust);
+  if (!trusted) return tl::unexpected(trusted.error());
+  return std::optional<Trusted>(std::move(*trusted));
+}
+
+// What the preset leaves out beyond what every trusted object does.
+void sayLeftOutByPmdk(Report& report) {
+  report.notes.emplace_back(
+      "--pmdk takes PMDK's libraries for right: the power fails only before their calls, and nothing is said of what "
+      "they store, flush and read for themselves. Without the option their insides are explored too.");
+  for (const PoolSummary& pool : report.pools)
+    if (pool.created)
+      report.notes.push_back(
+          fmt::format("{} is made in the recorded run, and crashes inside the call that makes it are left out by "
+                      "--pmdk: make the pool beforehand, so that the run is about your own operations, and check its "
+                      "creation by itself without the option.",
+                      pool.path));
+}
+
 Result<Report> judgeRecording(Recording& recording, const CheckOptions& options) {
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(trace.error());
@@ -78,13 +107,10 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   if (options.record.command.empty()) recording.unseenReason = unseenReason(*trace);
   auto index = Index::build(*trace, options.model);
   if (!index) return tl::unexpected(index.error());
-  std::optional<Trusted> trusted;
-  if (!options.trust.empty()) {
-    auto chosen = Trusted::of(*trace, options.trust);
-    if (!chosen) return tl::unexpected(chosen.error());
-    trusted = std::move(*chosen);
-  }
-  Report report = judgeTrace(*index, recording, options, trusted ? &*trusted : nullptr);
+  auto trusted = trustedBy(options, *trace);
+  if (!trusted) return tl::unexpected(trusted.error());
+  Report report = judgeTrace(*index, recording, options, trusted->has_value() ? &**trusted : nullptr);
+  if (options.pmdk) sayLeftOutByPmdk(report);
   std::vector<ReplayableFinding> replayable;
   if (options.crash && !recording.unseenReason.empty()) {
     report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
@@ -93,8 +119,9 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   } else if (options.crash) {
     CrashOptions crash = *options.crash;
     crash.recordedStatus = report.run.waitStatus.value_or(0);
+    crash.recordedInput = recording.readInput;
     crash.detect = options.detect;
-    if (trusted) crash.points.trusted = &*trusted;
+    if (*trusted) crash.points.trusted = &**trusted;
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
@@ -103,6 +130,7 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
     replayable = std::move(*shown);
   }
   resolvePlaces(report, *trace);
+  joinUnlogged(report.findings);
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);

@@ -21,6 +21,7 @@ struct CheckOptions {
   ModelOptions model;
   DetectOptions detect;
   std::vector<std::string> trust;     // objects whose own crash consistency is taken for granted
+  bool pmdk = false;                  // PMDK's libraries are trusted, and what that leaves out is said
   std::optional<CrashOptions> crash;  // none: crashes are not explored
   bool anyExit = false;               // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;

@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> suppressions;
   bool printSuppressions = false;
   std::vector<std::string> trust;
+  bool pmdk = false;
   std::string failOn;  // empty: proved if crashes are explored, else suspected
   CrashWords crash;
   std::string model = "x86";
@@ -103,6 +104,7 @@ Result<Plan> planOf(const Options& options) {
   check.suppressions = std::move(*suppressions);
   check.readySuppressions = options.printSuppressions;
   check.trust = options.trust;
+  check.pmdk = options.pmdk;
   check.findings = options.crash.findings;
   check.anyExit = options.crash.expectExit == "any";
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
@@ -213,6 +215,11 @@ const Register registered({
         "as if the machine had just come back. A restart that crashes, aborts, hangs, exits with a code other than 0, "
         "violates a blackout_expect() or triggers a sanitizer is a finding, with a file for 'blackout replay'. Other "
         "files are as they were before the run, and what a restart writes is gone afterwards.\n\n"
+        "A restart must look at the data for anything to be said of it. A program that takes commands from its "
+        "standard input gets an empty one after a crash; name the command that asks, and its questions:\n"
+        "  blackout check --pm pool --recover './mapcli btree pool' --recover-stdin questions \\\n"
+        "    -- ./mapcli btree pool < commands\n"
+        "If no restart reads anything that the program stored, the result is inconclusive.\n\n"
         "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
         "at or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal "
         "error.",
@@ -240,6 +247,10 @@ const Register registered({
                      "does, nor about what it calls back; may be given more than once")
           ->type_name("OBJECT")
           ->allow_extra_args(false);
+      app.add_flag("--pmdk", o->pmdk,
+                   "the program is built on PMDK: --trust for each of its libraries that it loads, with what that "
+                   "leaves out said in the report (above all a crash while a pool is created: make the pool "
+                   "beforehand). PMEM_IS_PMEM_FORCE=1 is set in any case, unless the variable is set already");
       app.add_option(
              "--fail-on", o->failOn,
              "exit with 1 for findings that are shown, proved (shown, or suspected with a restart that says what it "

@@ -118,8 +118,8 @@ CLI::Validator command() {
 void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_flag("--no-explore", w.noExplore, "only judge the recorded run; simulate no crash");
   app.add_option("--recover", w.recover,
-                 "what is started after a crash instead of the program itself; quotes as in a shell, but no shell is "
-                 "run")
+                 "what is started after a crash instead of the program itself, to ask for what the pool should hold: "
+                 "'./mapcli btree pool' with --recover-stdin, say; quotes as in a shell, but no shell is run")
       ->type_name("COMMAND")
       ->check(command());
   app.add_option(
@@ -128,7 +128,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "if the pool is consistent (as for pmreorder)")
       ->type_name("COMMAND")
       ->check(command());
-  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart; empty by default")
+  app.add_option("--recover-stdin", w.recoverStdin, "standard input of every restart: its questions; empty by default")
       ->type_name("FILE");
   app.add_option("--recover-drive", w.recoverDrive,
                  "the command that talks to each restart, as --drive talks to the recorded run; by default the same, "
@@ -165,7 +165,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--time", w.seconds, "stop exploring after this many seconds")
       ->type_name("SECONDS")
       ->check(moreThanZero());
-  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts")
+  app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts; to name causes takes a few more")
       ->type_name("N")
       ->check(atLeastOne());
   app.add_option(
@@ -217,6 +217,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.program.command = program.command;
   o.checker = !w.checker.empty();
   bool another = !w.recover.empty() || o.checker;
+  o.sameCommand = !another;
   if (another)
     if (auto ok = takeRestart(o, w, pm); !ok) return tl::unexpected(ok.error());
   if (auto ok = takeRestartClient(o, w, another ? std::vector<std::string>() : program.drive); !ok)

@@ -45,6 +45,35 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
   return first;
 }
 
+IdVector<StoreNo, std::uint64_t> changesOf(const Index& index) {
+  auto stores = index.stores();
+  IdVector<StoreNo, std::uint64_t> changed(stores.size());
+  for (LineId id : idRange<LineId>(index.lineCount())) {
+    LineNo line = index.lineNo(id);
+    bool zeroed = !index.files().zeroRanges(fileOf(addressOf(line))).empty();
+    LineBytes bytes;
+    index.files().initialBytes(line, bytes);
+    auto history = index.history(id);
+    EventNo last = 0;
+    for (std::uint32_t i = 0; i < history.size(); ++i) {
+      EventNo event = stores[history[i]].event;
+      if (zeroed) {
+        std::uint64_t mask = index.files().zeroedMask(line, last, event);
+        for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+          if ((mask >> b) & 1) bytes[b] = std::byte{0};
+        last = event;
+      }
+      LineStore store = index.lineStore(id, i);
+      const auto* value = reinterpret_cast<const std::byte*>(store.value);
+      for (unsigned b = 0; b < store.size; ++b) {
+        if (bytes[store.offset + b] != value[b]) changed[history[i]] |= 1ULL << (store.offset + b);
+        bytes[store.offset + b] = value[b];
+      }
+    }
+  }
+  return changed;
+}
+
 Executions::Executions(const Trace& trace, const Interest& interest, AccessClass wanted) {
   // By place first: a lookup of the site per event would cost more than the rest.
   IdVector<StackId, std::uint64_t> byWhere(trace.stackEnd());

@@ -26,6 +26,9 @@ SiteKey siteKey(const Trace& trace, const Event& e);
 // The pieces of a wide store are one execution of their instruction: for each store, its first piece.
 IdVector<StoreNo, StoreNo> executionsOf(const Index& index);
 
+// For each store, the bytes of its line, as a mask, that it gave another value.
+IdVector<StoreNo, std::uint64_t> changesOf(const Index& index);
+
 enum class AccessClass { Store, Flush, Fence };
 
 // How often each site was executed inside the regions, by events of one class.

@@ -51,6 +51,10 @@ std::vector<std::string> detectorNames(const DetectOptions& options, bool explor
 // Whether findings of the kind are wanted; those of kinds without a detector always are.
 bool wants(const DetectOptions& options, FindingKind kind);
 
+// A store that its transaction had not logged, and that a crash has shown to matter, is one mistake: the finding of the
+// restart says so too, and the other one goes. With places resolved.
+void joinUnlogged(std::vector<Finding>& findings);
+
 // The findings of all of them, worst first.
 std::vector<Finding> detect(const Index& index, const DetectOptions& options = {});
 

@@ -14,6 +14,8 @@ std::vector<Finding> detectIdleFence(const DetectInput& input);
 std::vector<Finding> detectLoggedTwice(const DetectInput& input);
 std::vector<Finding> detectLoggedUnused(const DetectInput& input);
 std::vector<Finding> detectFlushOutside(const DetectInput& input);
+std::vector<Finding> detectUnloggedStore(const DetectInput& input);
+std::vector<Finding> detectOpenTransaction(const DetectInput& input);
 
 // What wasted flushes and fences cost, of all in the run. What is logged in vain has its cost already.
 void addCosts(const Trace& trace, std::vector<Finding>& findings);

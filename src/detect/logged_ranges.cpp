@@ -69,7 +69,9 @@ struct Transaction {
   unsigned depth = 0;
   std::vector<std::size_t> added;  // numbers of its ranges
   Owners logged;
-  Owners written;  // what was stored of the logged bytes; the owner says nothing
+  Owners written;                 // what was stored of the logged bytes; the owner says nothing
+  Owners early;                   // what was stored though it was not logged, with the first such store's number
+  std::vector<ThreadNo> threads;  // that began it
   // Removed, if the transaction goes on: libpmemobj takes everything out of it when it commits, just before the end.
   std::vector<Bytes> removed;
   void settle() {
@@ -102,7 +104,8 @@ class TransactionReplay {
   LoggedRanges run() {
     bool any = false;
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
-      any = any || kindOf(trace_[n]) == EventKind::TxAdd;
+      any = any || kindOf(trace_[n]) == EventKind::TxBegin;
+      adds_ = adds_ || kindOf(trace_[n]) == EventKind::TxAdd;
       if (kindOf(trace_[n]) == EventKind::TxIgnore)
         if (auto range = rangeOf(trace_[n], trace_[n].value)) ignore(*range);
     }
@@ -125,7 +128,9 @@ class TransactionReplay {
 
   void event(EventNo n, const Event& e) {
     if (isStore(e)) {
-      for (auto& [key, transaction] : open_) store(transaction, {e.addr, e.addr + bytesOf(e)});
+      Bytes range{e.addr, e.addr + bytesOf(e)};
+      for (auto& [key, transaction] : open_) store(transaction, range);
+      if (adds_) unlogged(n, threadOf(e), range);
       return;
     }
     switch (kindOf(e)) {
@@ -134,7 +139,9 @@ class TransactionReplay {
         if (isNew) {
           it->second.number = out_.effective.size();
           out_.effective.push_back(false);
+          out_.transactions.push_back({n, 0});
         }
+        it->second.threads.push_back(threadOf(e));
         ++it->second.depth;
         break;
       }
@@ -174,7 +181,12 @@ class TransactionReplay {
           out_.again.push_back({n, out_.ranges[owner].at, b, e});
       });
     });
-    for (Bytes b : fresh) t.logged.insert(b, number);
+    for (Bytes b : fresh) {
+      t.logged.insert(b, number);
+      t.early.each(b, [&](PmAddr, PmAddr, std::size_t stored) {
+        if (stored != Owners::kNobody && out_.unlogged[stored].addedAt == 0) out_.unlogged[stored].addedAt = n;
+      });
+    }
     out_.bytes += row.bytes;
     t.added.push_back(number);
     out_.ranges.push_back(row);
@@ -199,7 +211,39 @@ class TransactionReplay {
     }
   }
 
+  // What none of the transactions that the thread is in has logged.
+  void unlogged(EventNo n, ThreadNo thread, Bytes range) {
+    std::vector<Transaction*> in;
+    for (auto& [key, t] : open_)
+      if (std::find(t.threads.begin(), t.threads.end(), thread) != t.threads.end()) in.push_back(&t);
+    if (in.empty()) return;
+    std::vector<Bytes> left;
+    ignored_.each(range, [&](PmAddr from, PmAddr to, std::size_t ignored) {
+      if (ignored == Owners::kNobody) left.push_back({from, to});
+    });
+    for (const Transaction* t : in) {
+      std::vector<Bytes> more;
+      for (Bytes b : left)
+        t->logged.each(b, [&](PmAddr from, PmAddr to, std::size_t owner) {
+          if (owner == Owners::kNobody) more.push_back({from, to});
+        });
+      left = std::move(more);
+    }
+    for (Bytes b : left) {
+      std::size_t number = out_.unlogged.size();
+      out_.unlogged.push_back({n, b.begin, b.end, in.front()->number, 0});
+      for (Transaction* t : in) {
+        std::vector<Bytes> fresh;
+        t->early.each(b, [&](PmAddr from, PmAddr to, std::size_t stored) {
+          if (stored == Owners::kNobody) fresh.push_back({from, to});
+        });
+        for (Bytes f : fresh) t->early.insert(f, number);
+      }
+    }
+  }
+
   void close(const Transaction& t, EventNo end) {
+    out_.transactions[t.number].end = end;
     for (std::size_t number : t.added) {
       LoggedRange& row = out_.ranges[number];
       row.endedAt = end;
@@ -214,6 +258,7 @@ class TransactionReplay {
   }
 
   const Trace& trace_;
+  bool adds_ = false;  // some range is added somewhere
   Owners ignored_;
   std::map<Key, Transaction> open_;
   LoggedRanges out_;

@@ -63,7 +63,7 @@ class Search {
         interest_(input.trace),
         relevance_(input.index),
         judged_(stores_.size()),
-        changed_(changes(input.index)) {
+        changed_(changesOf(input.index)) {
     for (LineId id : idRange<LineId>(index_.lineCount()))
       if (!index_.history(id).empty()) lines_.push_back({index_.lineNo(id), id});
     std::sort(lines_.begin(), lines_.end());
@@ -163,36 +163,6 @@ class Search {
     for (std::uint32_t i = number + 1; left != 0 && i < history.size() && stores_[history[i]].event < at; ++i)
       left &= ~changed_[history[i]];
     return left != 0;
-  }
-
-  // For each store, the bytes of its line that it gave another value.
-  static IdVector<StoreNo, std::uint64_t> changes(const Index& index) {
-    auto stores = index.stores();
-    IdVector<StoreNo, std::uint64_t> changed(stores.size());
-    for (LineId id : idRange<LineId>(index.lineCount())) {
-      LineNo line = index.lineNo(id);
-      bool zeroed = !index.files().zeroRanges(fileOf(addressOf(line))).empty();
-      LineBytes bytes;
-      index.files().initialBytes(line, bytes);
-      auto history = index.history(id);
-      EventNo last = 0;
-      for (std::uint32_t i = 0; i < history.size(); ++i) {
-        EventNo event = stores[history[i]].event;
-        if (zeroed) {
-          std::uint64_t mask = index.files().zeroedMask(line, last, event);
-          for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
-            if ((mask >> b) & 1) bytes[b] = std::byte{0};
-          last = event;
-        }
-        LineStore store = index.lineStore(id, i);
-        const auto* value = reinterpret_cast<const std::byte*>(store.value);
-        for (unsigned b = 0; b < store.size; ++b) {
-          if (bytes[store.offset + b] != value[b]) changed[history[i]] |= 1ULL << (store.offset + b);
-          bytes[store.offset + b] = value[b];
-        }
-      }
-    }
-    return changed;
   }
 
   const Trace& trace_;

@@ -159,6 +159,21 @@ Result<Trusted> Trusted::of(const Trace& trace, const std::vector<std::string>& 
   return trusted;
 }
 
+Result<std::optional<Trusted>> Trusted::pmdk(const Trace& trace, std::vector<std::string> further) {
+  static constexpr std::string_view kLibraries[] = {"libpmem.so*",    "libpmem2.so*",   "libpmemobj.so*",
+                                                    "libpmemlog.so*", "libpmemblk.so*", "libpmempool.so*"};
+  std::vector<std::string> loaded;
+  for (std::string_view library : kLibraries)
+    if (std::any_of(trace.modules().begin(), trace.modules().end(),
+                    [&](const LoadedModule& m) { return matchesGlob(library, baseName(m.path)); }))
+      loaded.emplace_back(library);
+  if (loaded.empty()) return std::optional<Trusted>();
+  loaded.insert(loaded.end(), std::make_move_iterator(further.begin()), std::make_move_iterator(further.end()));
+  auto trusted = of(trace, loaded);
+  if (!trusted) return tl::unexpected(trusted.error());
+  return std::optional<Trusted>(std::move(*trusted));
+}
+
 Result<void> Trusted::choose(const std::vector<std::string>& patterns) {
   std::vector<std::string> loaded;
   for (const LoadedModule& m : trace_->modules())

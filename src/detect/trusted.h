@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -30,9 +31,15 @@ class Trusted {
   // program loaded, or what can't be trusted. The trace must outlive it.
   static Result<Trusted> of(const Trace& trace, const std::vector<std::string>& patterns);
 
+  // The same for PMDK's own libraries, as many of them as the program loaded, and further objects; none: it loaded none
+  // of PMDK's.
+  static Result<std::optional<Trusted>> pmdk(const Trace& trace, std::vector<std::string> further = {});
+
   bool inside(const Event& e) const { return callStacks_[stackOf(e)].inside; }
   bool inside(EventNo n) const;
   bool insideAt(StackId where) const { return callStacks_[where].inside; }
+  // Names the call that the place is inside of: equal for events of one call.
+  std::uint64_t callAt(StackId where) const { return callStacks_[where].call; }
   // Whether the instruction lies in a trusted object, and in no other.
   bool trustedSite(std::uint64_t siteId) const { return sites_.contains(siteId); }
   bool contains(const Site& site) const { return trustedSite(site.id); }

@@ -1,9 +1,12 @@
 // Flushes and fences that guaranteed nothing. The model saw them while it read the trace; here
-// they are counted by site, and what they cost is set against the whole run.
+// they are counted by site (those of PMDK's libraries by their callers), and what they cost is set against the whole
+// run.
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "detect/by_site.h"
+#include "detect/callers.h"
 #include "detect/detectors.h"
 #include "events/trace.h"
 
@@ -17,19 +20,31 @@ std::vector<Finding> wasted(const DetectInput& input, WasteKind waste, FindingKi
   Interest interest(trace);
   Relevance relevance(input.index);
   Executions executions(trace, interest, wanted);
-  std::map<SiteKey, Finding> found;
+  Callers callers(trace);
+  OpenTransactions transactions;
+  EventNo read = 0;  // how far their begins and ends were
+  std::map<std::tuple<SiteKey, std::string, std::string>, Finding> found;
   for (const Waste& w : input.index.wastes()) {
     const Event& e = trace[w.at];
+    for (; read < w.at; read = trace.next(read)) transactions.event(trace[read]);
     if (w.kind != waste || !interest.contains(w.at)) continue;
     bool flush = waste != WasteKind::IdleFence;
     // Whoever said that the memory doesn't matter is not told how to flush it.
     if (flush && relevance.irrelevant(lineOf(e.addr), w.at, w.at) == ~std::uint64_t{0}) continue;
     SiteKey key = siteKey(trace, e);
-    auto [it, isNew] = found.try_emplace(key);
+    const std::string& caller = callers.of(stackOf(e));
+    StackId began = caller.empty() ? StackId(0) : transactions.beganAt(threadOf(e));
+    const std::string& transaction = callers.of(began);
+    auto [it, isNew] = found.try_emplace({key, caller, transaction});
     Finding& f = it->second;
     if (isNew) {
       f = makeFinding(kind);
       f.places.push_back(placeOfEvent(trace, label, w.at));
+      f.places.back().caller = caller;
+      if (!transaction.empty()) {
+        f.places.push_back(placeOf(trace, "in the transaction that begins here", began));
+        f.places.back().caller = transaction;
+      }
       f.counts.of = executions.of(key);
     }
     ++f.counts.times;

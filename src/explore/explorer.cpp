@@ -194,26 +194,45 @@ void Explorer::State::renumber() {
 
 // --- results ---
 
-// Only by the recoveries that spaces lead to: which others were run depends on the number of workers.
-bool Explorer::postRegions() const {
-  constexpr std::uint8_t kRegion = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_OUTSIDE;
-  const Exploration& exploration = state_->exploration;
+// Calls take(tree, node) once for each node of the trees that `wanted` wants. Only by the recoveries that spaces lead
+// to: which others were run depends on the number of workers. False from `take` ends it.
+template <class Wanted, class Take>
+static void eachNode(const Exploration& exploration, Wanted wanted, Take take) {
   std::map<const RecoveryTree*, IdVector<NodeNo, bool>> seen;
   for (const SpaceInfo& space : exploration.spaces)
     for (RecoveryNo l : space.recoveries) {
       const RecoveryTree& tree = exploration.treeOf(exploration.recoveries[l]);
       auto [it, fresh] = seen.try_emplace(&tree);
-      if (fresh && tree.anyFlag(kRegion)) it->second.resize(tree.nodeCount());
+      if (fresh && wanted(tree)) it->second.resize(tree.nodeCount());
       if (it->second.empty()) continue;
       // Up to where another recovery's way has been.
       for (EdgeNo e = exploration.recoveries[l].edge(); e != RecoveryTree::kRoot; e = tree.above(tree.nodeOf(e))) {
         NodeNo n = tree.nodeOf(e);
         if (it->second[n]) break;
         it->second[n] = true;
-        if ((tree.flags(n) & kRegion) != 0) return true;
+        if (!take(tree, n)) return;
       }
     }
-  return false;
+}
+
+bool Explorer::postRegions() const {
+  constexpr std::uint8_t kRegion = BLACKOUT_QUERY_INSIDE | BLACKOUT_QUERY_OUTSIDE;
+  bool any = false;
+  eachNode(
+      state_->exploration, [](const RecoveryTree& tree) { return tree.anyFlag(kRegion); },
+      [&](const RecoveryTree& tree, NodeNo n) { return !(any = (tree.flags(n) & kRegion) != 0); });
+  return any;
+}
+
+std::map<TrackedNo, std::uint64_t> Explorer::readBytes() const {
+  std::map<TrackedNo, std::uint64_t> read;
+  eachNode(
+      state_->exploration, [](const RecoveryTree&) { return true; },
+      [&](const RecoveryTree& tree, NodeNo n) {
+        if (tree.kind(n) == QueryKind::Bytes) read[tree.line(n)] |= tree.mask(n);
+        return true;
+      });
+  return read;
 }
 
 const ExplorationSummary& Explorer::summary() const { return state_->summary; }

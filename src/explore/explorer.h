@@ -196,6 +196,8 @@ class Explorer {
   std::uint32_t outcomeCount() const;
   const Outcome& outcome(OutcomeNo o) const;
   std::uint32_t used(RecoveryNo recovery) const;  // kUsed* bits
+  // The bytes of tracked lines that recoveries read, of all that spaces lead to.
+  std::map<TrackedNo, std::uint64_t> readBytes() const;
   // Whether any recovery that a space leads to marks a region of interest of its own (for judgedRead).
   bool postRegions() const;
 

@@ -153,8 +153,25 @@ struct LoggedInVain {
   bool operator==(const LoggedInVain&) const = default;
 };
 
+// A store inside a transaction to bytes that it had not logged.
+struct NotLogged {
+  static constexpr std::string_view kName = "not-logged";
+  SeenStore store;  // an example
+  std::uint64_t bytes = 0;
+  PlaceNo added = 0;  // where the transaction adds them too late; 0: it does not
+  bool operator==(const NotLogged&) const = default;
+};
+
+// A library was creating a pool when the power failed.
+struct InterruptedCreation {
+  static constexpr std::string_view kName = "interrupted-creation";
+  std::string file;  // path of the pool
+  PlaceNo call = 0;
+  bool operator==(const InterruptedCreation&) const = default;
+};
+
 using Claim = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
-                           LoggedInVain>;
+                           LoggedInVain, NotLogged, InterruptedCreation>;
 
 // --- Facts that support a claim ---
 
@@ -314,6 +331,27 @@ struct NotRepeated {
   bool operator==(const NotRepeated&) const = default;
 };
 
+// There was no time to run the same restart once more.
+struct NotRunAgain {
+  static constexpr std::string_view kName = "not-run-again";
+  bool operator==(const NotRunAgain&) const = default;
+};
+
+// A pool that the recorded run makes is there when the power fails, and has no bytes yet.
+struct EmptyFile {
+  static constexpr std::string_view kName = "empty-file";
+  std::string file;  // its path
+  bool operator==(const EmptyFile&) const = default;
+};
+
+// The transaction in which a place stores had not logged the bytes.
+struct NotInTransaction {
+  static constexpr std::string_view kName = "not-in-transaction";
+  PlaceNo store = 0;
+  std::optional<Frame> added;  // where it adds them too late; none: it does not
+  bool operator==(const NotInTransaction&) const = default;
+};
+
 // Other restarts fail by the same cause in another way.
 struct OtherSymptom {
   static constexpr std::string_view kName = "other-symptom";
@@ -401,10 +439,11 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Fact = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater,
-                          LockedCompleted, FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral,
-                          WrongAnswer, TrustedTooSoon, NotRepeated, OtherSymptom, ThreadWaits, ReadAfterCrash,
-                          InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
-                          DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Fact =
+    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
+                 FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon,
+                 NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash,
+                 InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
+                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

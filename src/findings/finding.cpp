@@ -164,9 +164,19 @@ NumberedPlace placeOf(const Trace& trace, std::string label, StackId where) {
   return place;
 }
 
+bool placeless(const Finding& finding) {
+  return std::all_of(finding.places.begin(), finding.places.end(), [](const NumberedPlace& p) { return p.incidental; });
+}
+
 std::uint64_t fingerprint(const Finding& finding) {
   Hash hash;
   hash.text(nameOf(finding.kind));
+  if (finding.shownBy && placeless(finding)) {
+    hash.text(finding.shownBy->symptom);
+    PlaceNo at = finding.shownBy->failsAt;
+    if (at != 0 && at.value() <= finding.places.size() && !finding.place(at).stack.empty())
+      hash.text(finding.place(at).stack.front().function);
+  }
   for (const NumberedPlace& place : finding.places) {
     if (place.incidental) continue;
     // A place without a site ("the program ends here") is told by its label.
@@ -174,6 +184,7 @@ std::uint64_t fingerprint(const Finding& finding) {
       hash.number(place.siteId);
     else
       hash.text(place.label);
+    if (!place.caller.empty()) hash.text(place.caller);
   }
   return hash.value();
 }

@@ -47,6 +47,8 @@ struct NumberedPlace {
   std::string access;        // what the instruction is: "store", "clwb" ...; empty: unknown
   std::uint32_t size = 0;    // bytes that it accesses; 0: varies
   std::string type;          // "Struct.field"; empty: unknown
+  // Who asked a library's instruction for it, where its callers are told apart: a function, and which of its calls.
+  std::string caller;
   // It belongs to the state that was chosen to show the finding, not to its cause: another run may show the
   // same cause elsewhere, so it is no part of the fingerprint.
   bool incidental = false;
@@ -134,9 +136,13 @@ Finding makeFinding(FindingKind kind, Claim claim = {});
 // The place of an event: its site's id, access, size and type, without frames.
 NumberedPlace placeOf(const Trace& trace, std::string label, StackId where);
 
-// Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out).
-// Counts, offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the file.
+// Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out), and
+// of callers that are told apart. One without any such place is named by what a restart does, and by the function in
+// which it fails. Counts, offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the
+// file.
 std::uint64_t fingerprint(const Finding& finding);
+// Whether no place is its cause's own: all belong to the state that shows it.
+bool placeless(const Finding& finding);
 std::string fingerprintText(const Finding& finding);  // 16 hexadecimal digits
 
 // Worst first: severity, kind, times, then the places. Total up to equal fingerprints.

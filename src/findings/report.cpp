@@ -31,10 +31,11 @@ std::optional<FailOn> failOnNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// Run once more, its restart did not do it again.
+// Run once more, its restart did not do it again, or was not run once more.
 static bool unrepeated(const Finding& f) {
-  return std::any_of(f.evidence.begin(), f.evidence.end(),
-                     [](const Fact& fact) { return std::holds_alternative<NotRepeated>(fact); });
+  return std::any_of(f.evidence.begin(), f.evidence.end(), [](const Fact& fact) {
+    return std::holds_alternative<NotRepeated>(fact) || std::holds_alternative<NotRunAgain>(fact);
+  });
 }
 
 ExitCode exitCodeOf(const Report& report, FailOn failOn) {

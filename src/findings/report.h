@@ -68,6 +68,10 @@ struct ExploredCrashes {
   std::uint64_t failing = 0;         // of them
   std::uint64_t unjudged = 0;        // of them: nothing can be said of how the restart ended
   ExitCodes exitCodes{};
+  // Bytes that the program stored, those apart that PMDK's libraries store for themselves, and how many of them any
+  // restart read. A result says nothing of the others.
+  std::uint64_t storedBytes = 0;
+  std::uint64_t readBytes = 0;
   std::uint64_t races = 0;            // pairs of a store and a restart's read of what it may have left or not
   std::uint64_t benignRaces = 0;      // of them, without a finding, and what restarts say was compared
   std::uint64_t uncomparedRaces = 0;  // of them: what restarts say was not compared with what they may say

@@ -62,6 +62,8 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.failing += more.failing;
   into.unjudged += more.unjudged;
   into.exitCodes = std::max(into.exitCodes, more.exitCodes);
+  into.storedBytes += more.storedBytes;
+  into.readBytes += more.readBytes;
   into.races += more.races;
   into.benignRaces += more.benignRaces;
   into.uncomparedRaces += more.uncomparedRaces;

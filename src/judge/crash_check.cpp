@@ -20,6 +20,8 @@
 #include "findings/numbers.h"
 #include "judge/before_run.h"
 #include "judge/intact.h"
+#include "judge/pool_creation.h"
+#include "judge/read_coverage.h"
 #include "judge/recovery_detectors.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
@@ -97,6 +99,11 @@ class Check {
   }
 
   Result<CrashCheck> run() {
+    auto pmdk = Trusted::pmdk(index_.trace());
+    if (!pmdk) return tl::unexpected(pmdk.error());
+    pmdk_ = std::move(*pmdk);
+    if (pmdk_) creations_ = poolCreations(index_, *pmdk_);
+    interrupted_.resize(creations_.size());
     auto variables = registered(index_.trace(), stacks_);
     if (!variables) return tl::unexpected(variables.error());
     auto intact = restartIntact(r_.ends, r_.uncrashed, stacks_);
@@ -164,6 +171,7 @@ class Check {
     if (!found) return tl::unexpected(found.error());
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
+    if (auto ok = tellCreations(judge); !ok) return tl::unexpected(ok.error());
     if (!guardians.leftOut().empty()) out_.incomplete.push_back(guardians.leftOut());
     if (std::uint64_t left = answers.unexplained() + suspicion.unexplained(); left != 0)
       out_.incomplete.push_back(
@@ -189,6 +197,7 @@ class Check {
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
     countRaces(compare && !allFail ? &expected : nullptr);
+    if (!allFail) sayUnread(judge);
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
@@ -259,6 +268,41 @@ class Check {
     if (further)
       out_.notes.emplace_back(
           "What restarts print after a crash in a restart was not judged: only failures count there.");
+  }
+
+  // A clean result speaks of what was observed: bytes that no restart reads may be anything after a crash.
+  void sayUnread(StateJudge& judge) {
+    ReadCoverage coverage = readCoverage(*explorer_, index_, r_.tracked, pmdk_ ? &*pmdk_ : nullptr);
+    out_.exploration.storedBytes = coverage.stored;
+    out_.exploration.readBytes = coverage.read;
+    // What a bound left out might have read it.
+    if (coverage.stored == 0 || explorer_->summary().stop != Stop::Finished) return;
+    constexpr std::string_view kCure =
+        "let a restart ask for what the pool should hold, with --recover COMMAND, and --recover-stdin FILE for its "
+        "questions";
+    if (coverage.read == 0)
+      out_.incomplete.push_back(
+          fmt::format("No restart read any of the {} that the program stored, so nothing is known of what a crash does "
+                      "to them; {}.",
+                      counted(coverage.stored, "byte"), kCure));
+    else if (o_.recordedInput && o_.sameCommand && o_.program.input.empty() && 2 * coverage.read < coverage.stored &&
+             alike(judge))
+      out_.incomplete.push_back(
+          fmt::format("The recorded run read its standard input, which is empty for restarts: they read {} of the {} "
+                      "that the program stored, and all that end well say the same; {}.",
+                      grouped(coverage.read), counted(coverage.stored, "byte"), kCure));
+  }
+  // Whether all restarts that end well end alike.
+  bool alike(StateJudge& judge) {
+    const Outcome* first = nullptr;
+    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
+      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
+        if (judge.verdict(space, recovery).judgement != Judgement::Fine) continue;
+        const Outcome& outcome = explorer_->outcome(explorer_->outcomeNo(recovery));
+        if (first != nullptr && !sameAnswer(*first, outcome)) return false;
+        first = &outcome;
+      }
+    return first != nullptr;
   }
 
   // Asked only if it matters: where a restart exits with an error that counts.
@@ -337,10 +381,8 @@ class Check {
   // What has no place of its own to be told by is one finding, whatever ways restarts take to fail by it.
   bool joined(const Finding& next) {
     for (auto& [f, replay] : out_.findings) {
-      if (fingerprint(f) != fingerprint(next) || f.severity > next.severity || !f.shownBy || !next.shownBy) continue;
-      bool placeless =
-          std::all_of(f.places.begin(), f.places.end(), [](const NumberedPlace& p) { return p.incidental; });
-      if (!placeless) continue;
+      if (f.kind != next.kind || f.severity > next.severity || !f.shownBy || !next.shownBy) continue;
+      if (!placeless(f) || !placeless(next)) continue;
       f.shownBy->states += next.shownBy->states;
       auto symptomOf = [](const Finding& shown) {
         PlaceNo at = shown.shownBy->failsAt;
@@ -366,9 +408,46 @@ class Check {
                     f.shownBy->symptom));
   }
 
+  // The creation of a pool that the finding's crash interrupts; none: creations_.size().
+  std::size_t creationOf(const Finding& f) const {
+    bool oneCrash = f.shownBy && f.shownBy->crashes.size() == 1;
+    auto it = std::find_if(creations_.begin(), creations_.end(), [&](const PoolCreation& c) {
+      return oneCrash && c.interruptedAt(f.shownBy->crashes.front().event);
+    });
+    return static_cast<std::size_t>(it - creations_.begin());
+  }
+
+  // One finding for each pool whose creation was interrupted.
+  Result<void> tellCreations(StateJudge& judge) {
+    for (std::size_t i = 0; i < creations_.size(); ++i) {
+      if (interrupted_[i].empty()) continue;
+      std::uint64_t states = 0, points = 0;
+      for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
+        const SpaceInfo& info = explorer_->space(space);
+        if (info.level > 1 || !creations_[i].interruptedAt(info.at)) continue;
+        auto fails = [&](RecoveryNo r) { return judge.verdict(space, r).judgement == Judgement::Failed; };
+        auto failing = std::count_if(info.recoveries.begin(), info.recoveries.end(), fails);
+        states += static_cast<std::uint64_t>(failing);
+        points += failing != 0 ? 1 : 0;
+      }
+      auto ok = keep(interruptedCreation(creations_[i], *pmdk_, std::move(interrupted_[i]), states, points,
+                                         stacks_.at(index_.trace(), creations_[i].where)));
+      if (!ok) return ok;
+    }
+    return {};
+  }
+
   Result<void> add(ShownFinding shown) {
     noteUnrepeated(shown.finding);
+    if (std::size_t i = creationOf(shown.finding); i != creations_.size()) {
+      interrupted_[i].push_back(std::move(shown));
+      return {};
+    }
     if (joined(shown.finding)) return {};
+    return keep(std::move(shown));
+  }
+
+  Result<void> keep(ShownFinding shown) {
     auto trace = crashTrace(shown.state, shown.indexes, shown.replaced);
     if (!trace) return tl::unexpected(trace.error());
     ReplayFile replay;
@@ -554,8 +633,11 @@ class Check {
   std::string input_;  // standard input of restarts
   OracleRules rules_;
   Patience patience_;
-  Explorer* explorer_ = nullptr;    // once it is explored
-  std::set<std::string> failures_;  // keys
+  std::optional<Trusted> pmdk_;  // its libraries, if the program loaded any
+  std::vector<PoolCreation> creations_;
+  std::vector<std::vector<ShownFinding>> interrupted_;  // findings that come of each
+  Explorer* explorer_ = nullptr;                        // once it is explored
+  std::set<std::string> failures_;                      // keys
   std::optional<SitePlaces> sites_;
   CrashCheck out_;
 };

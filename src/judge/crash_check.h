@@ -44,9 +44,11 @@ struct CrashEstimate {
 struct CrashOptions {
   RecoveryProgram program;
   RunLimits limits;
-  std::string folder;      // in which the restarts run
-  int recordedStatus = 0;  // of the recorded run, as wait(2) gives it
-  bool checker = false;    // the command judges the pools: its exit code always counts
+  std::string folder;          // in which the restarts run
+  int recordedStatus = 0;      // of the recorded run, as wait(2) gives it
+  bool sameCommand = true;     // restarts run what was recorded, with an empty standard input if the program names none
+  bool recordedInput = false;  // the recorded run read its standard input
+  bool checker = false;        // the command judges the pools: its exit code always counts
   ExpectExit expectExit = ExpectExit::Auto;
   DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;

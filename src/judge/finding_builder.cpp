@@ -70,6 +70,7 @@ class FindingBuilder {
       run_.outcome = found;
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
+    bool runAgain = repeated.has_value();
     Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
     // To record it may take more time than it has, and what it records keeps a loop from repeating its state; then the
@@ -78,6 +79,7 @@ class FindingBuilder {
       auto plain = again(false);
       if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
       if (plain) run_.waiting = std::move(plain->waiting);
+      runAgain = plain.has_value();
       run_.outcome = plain ? std::move(plain->outcome) : found;
       now = context_.judge.verdict(cause_.space, run_.outcome);
     }
@@ -106,6 +108,9 @@ class FindingBuilder {
       finding_.evidence.push_back(NotRepeated{failsAgain                            ? now.symptom
                                               : now.judgement == Judgement::Unknown ? "could not be judged"
                                                                                     : std::string()});
+    } else if (!runAgain) {
+      finding_.severity = Severity::Suspected;
+      finding_.evidence.push_back(NotRunAgain{});
     }
     ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, run_.outcome};
     shown.state = *shown.finding.crashState;
@@ -383,6 +388,15 @@ class FindingBuilder {
     if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});
     if (!cause_.replaced.empty()) add(OtherAddresses{first_});
     if (cause_.read && cause_.kind != FindingKind::NotAtomic && !stale() && severalSources()) add(MaySeeSeveral{});
+    emptyFiles();
+  }
+
+  // Pools that the run has made and given no size yet.
+  void emptyFiles() {
+    const FileTimeline& files = indexes_[0]->files();
+    for (FileNo f = 1; f <= files.last(); ++f)
+      if (!files.existedBefore(f) && files.existsAt(f, crashOf(1)) && files.sizeAt(f, crashOf(1)) == 0)
+        finding_.evidence.push_back(EmptyFile{std::string(files.pathAt(f, crashOf(1)))});
   }
 
   void triedCure() {

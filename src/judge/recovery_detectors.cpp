@@ -27,6 +27,8 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
       return FoundBy::ReadsOfRestarts;
+    case FindingKind::UnloggedStore:
+    case FindingKind::OpenTransaction:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
     case FindingKind::OverwrittenUnpersisted:

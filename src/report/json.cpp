@@ -43,6 +43,7 @@ Json placeJson(std::size_t number, const NumberedPlace& p) {
   j["access"] = p.access;
   j["size"] = p.size;
   j["type"] = p.type;
+  j["caller"] = p.caller.empty() ? Json(nullptr) : Json(p.caller);
   j["incidental"] = p.incidental;
   j["stack"] = framesJson(p.stack);
   j["also_from"] = Json::array();
@@ -240,6 +241,10 @@ struct Members {
   Json operator()(const StoredPastTheEnd& c) const { return Json{{"bytes", c.bytes}}; }
   Json operator()(const LoggedBefore& c) const { return Json{{"bytes", c.bytes}}; }
   Json operator()(const LoggedInVain& c) const { return Json{{"transactions", c.transactions}, {"always", c.always}}; }
+  Json operator()(const NotLogged& c) const {
+    return Json{{"store", storeJson(c.store)}, {"bytes", c.bytes}, {"added", placeNoJson(c.added)}};
+  }
+  Json operator()(const InterruptedCreation& c) const { return Json{{"file", c.file}, {"call", placeNoJson(c.call)}}; }
 
   Json operator()(const OldValueRead& e) const { return Json{{"value", valueJson(e.value)}}; }
   Json operator()(const FineIfPersisted& e) const { return Json{{"store", placeNoJson(e.store)}}; }
@@ -283,6 +288,11 @@ struct Members {
   }
   Json operator()(const NotRepeated& e) const {
     return Json{{"symptom", e.symptom.empty() ? Json(nullptr) : Json(e.symptom)}};
+  }
+  Json operator()(const NotRunAgain&) const { return Json::object(); }
+  Json operator()(const EmptyFile& e) const { return Json{{"file", e.file}}; }
+  Json operator()(const NotInTransaction& e) const {
+    return Json{{"store", placeNoJson(e.store)}, {"added", e.added ? frameJson(*e.added) : Json(nullptr)}};
   }
   Json operator()(const OtherSymptom& e) const {
     return Json{{"symptom", e.symptom}, {"at", e.at == Frame() ? Json(nullptr) : frameJson(e.at)}};
@@ -329,6 +339,8 @@ Json explorationJson(const ExploredCrashes& e) {
   j["exit_codes"] = e.exitCodes == ExitCodes::Judged    ? "judged"
                     : e.exitCodes == ExitCodes::Ignored ? "ignored"
                                                         : "unknown";
+  j["stored_bytes"] = e.storedBytes;
+  j["read_bytes"] = e.readBytes;
   j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}, {"not_compared", e.uncomparedRaces}};
   j["assumptions"] = nlohmann::json::array();
   for (const AssumedRecord& a : e.assumptions) j["assumptions"].push_back(sentenceOf(a));

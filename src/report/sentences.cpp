@@ -72,8 +72,13 @@ std::string subjectFirst(const SeenStore& store) {
   return store.bytes.type.empty() ? capital(subject(store)) : subject(store);
 }
 
+// Of the last place before the first crash; 0: there is none.
+PlaceNo crashPlace(const Finding& f) {
+  return f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : PlaceNo(0);
+}
+
 std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
-  PlaceNo crash = f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : 0;
+  PlaceNo crash = crashPlace(f);
   return fmt::format(
       "{} may be lost or not when the power fails{}{}: the restarted program then {}.",
       c.first ? subjectFirst(*c.first) : std::string("What is stored"),
@@ -111,7 +116,9 @@ std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::s
   if (first == 0 && second != 0) return fmt::format("If the power fails before ({}){}, {}.", second, persisted, fails);
   if (second != 0)
     return fmt::format("{} belong together: if the power fails between them{}, {}.", stores, persisted, fails);
-  return fmt::format("If the power fails after ({}){}, {}.", std::max<PlaceNo>(first, 1), persisted, fails);
+  if (PlaceNo after = first != 0 ? first : crashPlace(f); after != 0)
+    return fmt::format("If the power fails after ({}){}, {}.", after, persisted, fails);
+  return fmt::format("If the power fails before anything is stored, {}.", fails);
 }
 
 std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
@@ -158,9 +165,11 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
+    case FindingKind::UnloggedStore:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
     case FindingKind::OverwrittenUnpersisted:
+    case FindingKind::OpenTransaction:
     case FindingKind::CleanFlush:
     case FindingKind::RepeatedFlush:
     case FindingKind::IdleFence:
@@ -177,6 +186,8 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
   switch (f.kind) {
     case FindingKind::ProgramBug:
       return fmt::format("Started again on what it left when it ended, with nothing lost, the program {}.", symptom);
+    case FindingKind::OpenTransaction:
+      return "A transaction that begins at (1) had not ended when the program did.";
     case FindingKind::CleanFlush:
       return "A line was flushed that had nothing to write back.";
     case FindingKind::RepeatedFlush:
@@ -195,6 +206,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
+    case FindingKind::UnloggedStore:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
     case FindingKind::OverwrittenUnpersisted:
@@ -267,6 +279,24 @@ struct Verdicts {
                          transactions);
     if (c.transactions == 1) return "In its only transaction nothing was stored to the range that is added here.";
     return fmt::format("In none of its {} was anything stored to the range that is added here.", transactions);
+  }
+  std::string operator()(const NotLogged& c) const {
+    std::string what = c.store.bytes.type.empty() ? counted(c.bytes, "byte") : c.store.bytes.type;
+    std::string_view are = c.store.bytes.type.empty() && c.bytes != 1 ? "are" : "is";
+    std::string_view them = are == "are" ? "them" : "it";
+    if (c.added != 0)
+      return fmt::format(
+          "{} {} stored at (1) before the transaction adds {} at ({}): what it logs there is the new value, so a "
+          "rollback keeps that.",
+          what, are, them, c.added);
+    return fmt::format(
+        "{} {} stored at (1) in a transaction that had neither added nor allocated {}: a crash before its end rolls "
+        "back what it has logged, and not that.",
+        what, are, them);
+  }
+  std::string operator()(const InterruptedCreation& c) const {
+    return fmt::format("If the power fails while {} is being created at ({}), the restarted program {}.",
+                       baseName(c.file), c.call, symptom);
   }
 };
 
@@ -472,6 +502,20 @@ struct Sentences {
         "suspected.",
         e.symptom.empty() ? "did not fail" : e.symptom);
   }
+  std::string operator()(const NotRunAgain&) const {
+    return "There was no time to run the same restart once more, so this is only suspected.";
+  }
+  std::string operator()(const EmptyFile& e) const {
+    return fmt::format("When the power fails, {} is there and empty.", baseName(e.file));
+  }
+  std::string operator()(const NotInTransaction& e) const {
+    if (!e.added)
+      return fmt::format("The transaction in which ({}) is stored had neither added nor allocated these bytes.",
+                         e.store);
+    std::string at = lineText(*e.added);
+    return fmt::format("The transaction in which ({}) is stored adds these bytes only afterwards{}.", e.store,
+                       at.empty() ? at : ", at " + at);
+  }
   std::string operator()(const OtherSymptom& e) const {
     return "Other restarts fail by the same cause in another way: " +
            std::visit(Verdicts{f, symptomIn(e.symptom, e.at)}, f.claim);
@@ -539,14 +583,18 @@ std::string verdictOf(const Finding& finding) {
 std::string sentenceOf(const Fact& fact, const Finding& finding) { return std::visit(Sentences{finding}, fact); }
 
 std::string hintOf(const Finding& finding) {
+  if (std::holds_alternative<InterruptedCreation>(finding.claim))
+    return "create the pool under another name and rename it when it is complete; a restart that finds no pool removes "
+           "what has the other name and begins again. Or make the pool beforehand";
   for (const Fact& fact : finding.evidence) {
     if (std::holds_alternative<LockLeft>(fact))
-      return "a lock in persistent memory must be initialised anew at every restart, before anybody takes it; or keep "
-             "it "
-             "in volatile memory";
+      return "a lock in persistent memory must be initialised again at every restart, before anybody takes it; or keep "
+             "it in volatile memory";
+    if (std::holds_alternative<NotInTransaction>(fact)) return std::string(rowOf(FindingKind::UnloggedStore).hint);
+  }
+  for (const Fact& fact : finding.evidence)
     if (const auto* tried = std::get_if<TriedCure>(&fact))
       if (const auto* cause = std::get_if<CrashCause>(&finding.claim)) return cureText(*tried, *cause);
-  }
   // What is said of flushes, fences and order was tried, or nothing is said.
   switch (finding.kind) {
     case FindingKind::MissingFlush:

@@ -131,6 +131,9 @@ class TextReport {
       states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
+    if (e.storedBytes != 0)
+      item("they read:",
+           fmt::format("{} of {} that the program stored", grouped(e.readBytes), counted(e.storedBytes, "byte")));
     if (e.races != 0)
       item("races:",
            fmt::format(

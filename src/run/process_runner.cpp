@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,7 +94,19 @@ Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgra
   return runner;
 }
 
+// A restart's own descriptors begin where those of most programs don't reach, so there must be as many.
+static Result<void> enoughDescriptors() {
+  constexpr rlim_t kNeeded = 1000;
+  struct rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kNeeded) return {};
+  return fail(
+      fmt::format("restarts need {} file descriptors, and only {} may be opened here; allow more with ulimit -n",
+                  kNeeded, limit.rlim_cur),
+      ExitCode::Inconclusive);
+}
+
 Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
+  if (auto ok = enoughDescriptors(); !ok) return ok;
   auto launcher = Launcher::find(program.command);
   if (!launcher) return tl::unexpected(launcher.error());
   std::vector<int> theirs;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -33,6 +35,13 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   if (o.heap != 0) options.set("heap", o.heap);
   if (o.heapFill) options.set("heapfill", *o.heapFill);
   return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
+}
+
+// How far the file that is standard input was read; -1: it is no file.
+off_t inputAt() {
+  struct stat s{};
+  bool file = fstat(STDIN_FILENO, &s) == 0 && S_ISREG(s.st_mode);
+  return file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 }
 
 // What came of the client. The recording goes on without it where there is something to judge.
@@ -116,6 +125,14 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
     followed |= m.instrumented || m.trapped;
   }
   for (EventNo n = 0; n < trace.end() && !mapped; n = trace.next(n)) mapped = kindOf(trace[n]) == EventKind::Map;
+  // It has said why.
+  constexpr int kStopped = 3;
+  if (!loaded && WIFEXITED(recording.waitStatus) && WEXITSTATUS(recording.waitStatus) == kStopped)
+    return fail(
+        fmt::format("{}: nothing was recorded, because Blackout's runtime stopped it before its first instruction and "
+                    "says why above; if there is no room for the trace, TMPDIR names another folder",
+                    program),
+        ExitCode::Inconclusive);
   if (!loaded)
     return fail(
         fmt::format("{}: Blackout's runtime was not loaded into it; static and setuid programs are not "
@@ -175,8 +192,10 @@ Result<Recording> record(const RecordOptions& options) {
 
   RecordingRunner runner(*launcher, options, recording.tracePath, shadow,
                          runtimeOptions(options, recording.tracePath, shadow, *patterns));
+  off_t input = inputAt();
   auto ran = runner.run({.role = Role::Recording});
   if (!ran) return tl::unexpected(ran.error());
+  recording.readInput = inputAt() != input;
   recording.waitStatus = ran->waitStatus;
   recording.notes = std::move(ran->notes);
   recording.incomplete = std::move(ran->unseen);

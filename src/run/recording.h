@@ -35,6 +35,7 @@ struct RecordOptions {
 struct Recording {
   std::string tracePath;
   int waitStatus = 0;
+  bool readInput = false;  // it read from the file that is its standard input; of a pipe that is not known
   std::vector<std::string> notes;
   std::vector<std::string> incomplete;  // why the trace is not whole
   // Not empty: code that isn't instrumented touched PM, and nothing can be said about durability.

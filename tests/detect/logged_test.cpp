@@ -1,5 +1,5 @@
-// Ranges that a transaction logs twice, or logs and does not write, and what only looks like it; what wasted work
-// costs.
+// Ranges that a transaction logs twice, or logs and does not write, stores that it has not logged, transactions that do
+// not end, and what only looks like it; what wasted work costs.
 #include <rapidcheck.h>
 
 #include <map>
@@ -195,6 +195,129 @@ TEST(LoggedTwice, NotOutsideAnyTransaction) {
   p.end();  // of none
   expectNothing(p, "logged-twice");
   expectNothing(p, "logged-unused");
+}
+
+TEST(UnloggedStore, OfWhatTheTransactionDidNotAdd) {
+  Transactions p;
+  StackId logged = p.place(1), unlogged = p.place(2, SiteKind::Store, "Root.count");
+  p.begin();
+  p.add(p.place(3), 0, 8);
+  p.storeAt(logged, 0, 7);
+  p.storeAt(unlogged, 64, 7);
+  p.persist(0), p.persist(64);
+  p.end();
+  expectFound(p, "unlogged-store", {1, 1});
+  Finding f = p.found("unlogged-store")[0];
+  EXPECT_EQ(f.severity, Severity::Suspected);
+  ASSERT_EQ(f.places.size(), 2U);
+  EXPECT_EQ(f.places[0].siteId, 2U);
+  EXPECT_TRUE(f.places[1].incidental);
+  const auto* claim = std::get_if<NotLogged>(&f.claim);
+  ASSERT_NE(claim, nullptr);
+  EXPECT_EQ(claim->bytes, 8U);
+  EXPECT_EQ(claim->added, PlaceNo(0));
+}
+
+TEST(UnloggedStore, OfWhatItAddsTooLate) {
+  Transactions p;
+  p.begin();
+  p.storeAt(p.place(1), 0, 7);
+  p.add(p.place(2), 0, 8);
+  p.storeAt(p.place(3), 0, 8);
+  p.persist(0);
+  p.end();
+  expectFound(p, "unlogged-store", {1, 1});
+  Finding f = p.found("unlogged-store")[0];
+  ASSERT_EQ(f.places.size(), 3U);
+  EXPECT_EQ(f.places[0].siteId, 1U);
+  EXPECT_EQ(f.places[1].label, "added too late here");
+  EXPECT_EQ(f.places[1].siteId, 2U);
+  EXPECT_EQ(std::get<NotLogged>(f.claim).added, PlaceNo(2));
+}
+
+TEST(UnloggedStore, OnlyTheBytesThatAreNotLogged) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 4, 8);
+  p.storeAt(p.place(2), 0, ~std::uint64_t{0});
+  p.persist(0);
+  p.end();
+  expectFound(p, "unlogged-store", {1, 1});
+  EXPECT_EQ(std::get<NotLogged>(p.found("unlogged-store")[0].claim).bytes, 4U);
+}
+
+// Outside of it, by another thread, of what no transaction minds, of what changes nothing, of what its outer one logged,
+// and where nobody says what is logged.
+TEST(UnloggedStore, NotOfOtherStores) {
+  Transactions p;
+  p.storeAt(p.place(1), 0, 7);
+  p.begin();
+  p.add(p.place(2), 0, 8);
+  p.storeAt(p.place(3), 64, 7, 8, 2);
+  p.storeAt(p.place(4), 128, 7);
+  p.storeAt(p.place(5), 192, 0);
+  p.begin();
+  p.storeAt(p.place(6), 0, 8);
+  p.end();
+  p.end();
+  p.storeAt(p.place(7), 256, 7);
+  p.range(EventKind::TxIgnore, 1, 128, 8);
+  expectNothing(p, "unlogged-store");
+  Transactions silent;
+  silent.begin();
+  silent.storeAt(silent.place(1), 0, 7);
+  silent.end();
+  expectNothing(silent, "unlogged-store");
+}
+
+TEST(UnloggedStore, OfANumberedTransactionByWhoeverBeganIt) {
+  Transactions p;
+  p.begin(7, 1);
+  p.begin(7, 2);
+  p.add(p.place(1), 0, 8, 7, 1);
+  p.storeAt(p.place(2), 0, 7, 8, 2);   // logged by the other
+  p.storeAt(p.place(3), 64, 7, 8, 2);  // by nobody
+  p.storeAt(p.place(4), 128, 7, 8, 3);
+  p.end(7, 1);
+  p.end(7, 2);
+  auto findings = p.found("unlogged-store");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].places[0].siteId, 3U);
+}
+
+// What a crash has shown is one mistake with it.
+TEST(UnloggedStore, IsToldWithWhatShowsIt) {
+  Transactions p;
+  p.begin();
+  p.add(p.place(1), 0, 8);
+  p.storeAt(p.place(2), 64, 7);
+  p.storeAt(p.place(3), 128, 7);
+  p.end();
+  std::vector<Finding> findings = p.found("unlogged-store");
+  ASSERT_EQ(findings.size(), 2U);
+  Finding shown = makeFinding(FindingKind::NotAtomic);
+  shown.places = {findings[0].places[0], findings[0].places[0]};
+  shown.places[0].siteId = 99;
+  shown.shownBy.emplace();
+  std::uint64_t site = shown.places[1].siteId;
+  findings.push_back(shown);
+  joinUnlogged(findings);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_NE(findings[0].places[0].siteId, site);
+  EXPECT_EQ(findings[1].evidence, (std::vector<Fact>{NotInTransaction{2, std::nullopt}}));
+}
+
+TEST(OpenTransaction, AtTheEnd) {
+  Transactions p;
+  StackId where = p.place(1);
+  for (int i = 0; i < 3; ++i) p.writer.event(EventKind::TxBegin, static_cast<ThreadNo>(i + 1), 0, 0, 0, where);
+  p.end(0, 2);
+  p.begin(), p.end();  // an inner one
+  expectFound(p, "open-transaction", {2, 0});
+  Transactions ended;
+  ended.begin();
+  ended.end();
+  expectNothing(ended, "open-transaction");
 }
 
 TEST(LoggedUnused, ARangeThatIsNotWritten) {

@@ -47,6 +47,31 @@ TEST(Cause, RightOrderIsClean) {
   EXPECT_EQ(c.exploration.completePoints, c.exploration.points);
 }
 
+// What was not run once more is not proved.
+TEST(Cause, WithoutTimeToRepeatItIsSuspected) {
+  Node p;
+  p.storeAt(p.init, kValue, 5);
+  p.storeAt(p.publish, kRoot, 64);
+  p.flush(kRoot), p.fence();
+  std::atomic<bool> interrupt = false, again = false;
+  CrashOptions options;
+  options.interrupt = &interrupt;
+  options.again = &again;
+  CrashCheck c = check(p, follow, options, std::nullopt, "", nullptr, [&](const blackout::Run& run) -> Result<void> {
+    if (!run.traced) return {};
+    interrupt = again = true;  // of all moments just when it is to be shown once more
+    return fail("there is no time");
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-flush");
+  EXPECT_EQ(f.severity, Severity::Suspected);
+  EXPECT_TRUE(says(f, "There was no time to run the same restart once more"));
+  Report report;
+  report.findings = {f};
+  report.incomplete = c.incomplete;
+  EXPECT_EQ(exitCodeOf(report, FailOn::Proved), ExitCode::Inconclusive);
+}
+
 TEST(Cause, MissingFlush) {
   Node p;
   p.storeAt(p.init, kValue, 5);

@@ -23,7 +23,7 @@ class NoStacks : public Stacks {
 
 inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {},
                         std::optional<Outcome> traced = std::nullopt, std::string_view model = "",
-                        std::uint64_t* made = nullptr) {
+                        std::uint64_t* made = nullptr, std::function<Result<void>(const Run&)> refuse = {}) {
   const Index& index = p.index(model);
   TrackedBytes tracked = TrackedBytes::of(index);
   Baseline ends(index, tracked, uncrashedPoints(index.trace()));
@@ -31,6 +31,7 @@ inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOpt
   FakeRunner uncrashed(ends, recovery);
   FakeRunner runs(baseline, recovery, options.jobs);
   runs.traced = std::move(traced);
+  runs.refuse = std::move(refuse);
   options.program.command = {"/no/program"};
   NoStacks stacks;
   auto result =

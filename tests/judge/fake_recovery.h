@@ -72,6 +72,8 @@ class FakeRunner : public Runner {
   unsigned workers() const override { return workers_; }
   Result<void> begin(unsigned worker, const Run& request) override {
     ++runs;
+    if (refuse)
+      if (auto ok = refuse(request); !ok) return ok;
     FakeMemory memory(baseline_, request);
     RunEnd result;
     result.outcome = recovery_(memory);
@@ -89,7 +91,8 @@ class FakeRunner : public Runner {
   }
 
   std::uint64_t runs = 0;
-  std::optional<Outcome> traced;  // how traced runs end, if not as the others
+  std::optional<Outcome> traced;                   // how traced runs end, if not as the others
+  std::function<Result<void>(const Run&)> refuse;  // an error: the run is not made
 
  private:
   const Baseline& baseline_;

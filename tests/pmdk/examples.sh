@@ -107,5 +107,30 @@ case $group in
     grep -qF 'libpmem2.so' all.out || fail "pmem2 basic: libpmem2 is not named: $(cat all.out)"
     echo "passed: pmem2 basic"
     ;;
+  first)
+    # What a newcomer does first, with everything as it is.
+    build_mapcli
+    check() {
+      local expected=$1 name=$2; shift 2
+      local code=0
+      "$blackout" check "$@" < commands > "$name.txt" 2>&1 || code=$?
+      [ "$code" -eq "$expected" ] || fail "$name: exit code $code instead of $expected: $(tail -n 5 "$name.txt")"
+    }
+    says() { grep -qF -- "$2" "$1.txt" || fail "$1: no sentence '$2': $(cat "$1.txt")"; }
+    rm -f pool
+    check 1 created --pm pool -- ./mapcli.plain btree pool 12
+    [ "$(grep -c '^shown:' created.txt)" -eq 1 ] || fail "created: $(grep '^shown:' created.txt)"
+    says created 'If the power fails while pool is being created at (1), the restarted program'
+    says created 'create the pool under another name and rename it when it is complete'
+    says created 'The recorded run read its standard input, which is empty for restarts'
+    echo 'passed: one finding for an interrupted creation'
+    printf 'i 7 8\nq\n' | ./mapcli.plain btree pool 12 > /dev/null
+    check 3 blind --pmdk --pm pool -- ./mapcli.plain btree pool 12
+    says blind 'let a restart ask for what the pool should hold, with --recover COMMAND'
+    printf 'c 1\nc 3\nc 5\nc 7\nq\n' > questions
+    check 0 asked --pmdk --pm pool --recover "./mapcli.plain btree pool 12" --recover-stdin questions -- ./mapcli.plain btree pool 12
+    says asked "note: --pmdk takes PMDK's libraries for right"
+    echo 'passed: a pool made beforehand, and questions'
+    ;;
   *) fail "no group $group" ;;
 esac

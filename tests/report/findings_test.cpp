@@ -65,6 +65,36 @@ TEST(Fingerprint, IsOfKindAndSitesOnly) {
   EXPECT_NE(fingerprint(a), fingerprint(b));
   // It stands in users' files: the value itself must not change.
   EXPECT_EQ(fingerprintText(a), "61e7cb09f3cb592a");
+  // Callers of one instruction that are told apart.
+  Finding c = a, d = a;
+  c.places[0].caller = "insert#1";
+  d.places[0].caller = "insert#2";
+  EXPECT_NE(fingerprint(a), fingerprint(c));
+  EXPECT_NE(fingerprint(c), fingerprint(d));
+}
+
+// What no place of its own names is named by what the restart does, and where.
+TEST(Fingerprint, OfWhatHasNoPlaceOfItsOwn) {
+  auto shown = [](const std::string& symptom, const std::string& function, std::uint32_t line) {
+    Finding f = makeFinding(FindingKind::RecoveryFails);
+    NumberedPlace fails;
+    fails.label = "the restart fails here";
+    fails.incidental = true;
+    fails.stack = {{function, "x.c", line, 0, "", false}};
+    f.places = {fails};
+    f.shownBy.emplace();
+    f.shownBy->symptom = symptom;
+    f.shownBy->failsAt = 1;
+    return f;
+  };
+  Finding a = shown("crashes with SIGSEGV", "get", 7);
+  EXPECT_EQ(fingerprint(a), fingerprint(shown("crashes with SIGSEGV", "get", 9)));
+  EXPECT_NE(fingerprint(a), fingerprint(shown("crashes with SIGBUS", "get", 7)));
+  EXPECT_NE(fingerprint(a), fingerprint(shown("crashes with SIGSEGV", "put", 7)));
+  // With a place of its own that does not matter.
+  Finding b = shown("crashes with SIGSEGV", "get", 7), c = shown("exits with 1", "put", 9);
+  for (Finding* f : {&b, &c}) f->places.push_back(at(FindingKind::RecoveryFails, 5).places[0]);
+  EXPECT_EQ(fingerprint(b), fingerprint(c));
 }
 
 TEST(Order, WorstFirstWhateverTheInput) {
@@ -100,7 +130,10 @@ TEST(ExitCodes, FollowFailOn) {
   EXPECT_EQ(exitCodeOf(r, FailOn::Shown), ExitCode::Inconclusive);
   EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Findings);
   // Unless it did not say it again.
-  r.findings.back().evidence.emplace_back(NotRepeated{});
+  r.findings.back().evidence = {NotRepeated{}};
+  EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Inconclusive);
+  // Or was not asked again.
+  r.findings.back().evidence = {NotRunAgain{}};
   EXPECT_EQ(exitCodeOf(r, FailOn::Proved), ExitCode::Inconclusive);
 }
 

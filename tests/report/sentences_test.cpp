@@ -108,7 +108,7 @@ TEST(Verdict, NotAtomic) {
             "program crashes with SIGSEGV.");
   cause(f).second.reset();
   EXPECT_EQ(verdictOf(f),
-            "If the power fails after (1), even with everything persisted that was stored by then, the restarted "
+            "If the power fails after (3), even with everything persisted that was stored by then, the restarted "
             "program crashes with SIGSEGV.");
 }
 
@@ -155,6 +155,47 @@ TEST(Hint, IsWhatWasTried) {
   EXPECT_THAT(hint(CureKind::Rename), testing::HasSubstr("under another name"));
   f.evidence = {TriedCure{CureKind::Flush, 1, 2, false, 2, 3}};
   EXPECT_THAT(sentenceOf(f.evidence[0], f), testing::HasSubstr("2 of these crash states"));
+}
+
+// A number is that of a place that there is.
+TEST(Verdict, WithoutAnyStore) {
+  Finding f = shown(FindingKind::NotAtomic);
+  cause(f).first.reset();
+  cause(f).second.reset();
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "If the power fails after (3), even with everything persisted that was stored by then, the restarted "
+            "program crashes with SIGSEGV.");
+  f.shownBy->crashes.front().after = 0;
+  EXPECT_EQ(verdictOf(f), "If the power fails before anything is stored, the restarted program crashes with SIGSEGV.");
+}
+
+TEST(Verdict, InterruptedCreation) {
+  Finding f = shown(FindingKind::NotAtomic);
+  f.claim = InterruptedCreation{"/pm/pool.obj", 1};
+  f.shownBy->failsAt = 0;
+  EXPECT_EQ(verdictOf(f),
+            "If the power fails while pool.obj is being created at (1), the restarted program crashes with SIGSEGV.");
+  EXPECT_EQ(sentenceOf(EmptyFile{"/pm/pool.obj"}, f), "When the power fails, pool.obj is there and empty.");
+  EXPECT_NE(hintOf(f).find("rename it when it is complete"), std::string_view::npos);
+}
+
+TEST(Verdict, NotLogged) {
+  auto verdict = [](NotLogged c) { return verdictOf(makeFinding(FindingKind::UnloggedStore, std::move(c))); };
+  EXPECT_EQ(verdict({store(1), 8, 0}),
+            "Node.value is stored at (1) in a transaction that had neither added nor allocated it: a crash before its "
+            "end rolls back what it has logged, and not that.");
+  EXPECT_EQ(verdict({store(1, ""), 8, 2}),
+            "8 bytes are stored at (1) before the transaction adds them at (2): what it logs there is the new value, "
+            "so a rollback keeps that.");
+  EXPECT_EQ(verdictOf(makeFinding(FindingKind::OpenTransaction)),
+            "A transaction that begins at (1) had not ended when the program did.");
+  Finding f = shown(FindingKind::NotAtomic);
+  f.evidence = {NotInTransaction{2, std::nullopt}};
+  EXPECT_EQ(evidenceOf(f)[0], "The transaction in which (2) is stored had neither added nor allocated these bytes.");
+  EXPECT_EQ(hintOf(f), rowOf(FindingKind::UnloggedStore).hint);
+  f.evidence = {NotInTransaction{1, Frame{"f", "/src/a.c", 7, 0, "", false}}};
+  EXPECT_EQ(evidenceOf(f)[0], "The transaction in which (1) is stored adds these bytes only afterwards, at a.c:7.");
 }
 
 TEST(Verdict, OtherFailures) {
@@ -370,6 +411,7 @@ TEST(Facts, OfBadReadsAndDetectors) {
   EXPECT_EQ(says(InferredCommit{"why"}), "The restart trusts it because of that: why.");
   EXPECT_EQ(says(OtherBytesMatter{}), "With other bytes in that place the restart says something else.");
   EXPECT_TRUE(says(OtherAddresses{1}).find("what is stored at (1) was moved to where nothing is") != std::string::npos);
+  EXPECT_EQ(says(NotRunAgain{}), "There was no time to run the same restart once more, so this is only suspected.");
   EXPECT_EQ(says(LockLeft{}), "Whoever held that lock ended with the power: no process is left that could release it.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
   EXPECT_EQ(says(DurableTooLate{9}), "It was made durable afterwards, too late for a crash in between.");
