@@ -73,10 +73,12 @@ void countTurns(Function& f, Hooks& hooks, GlobalVariable* record) {
     Value* wanted = b.CreateICmpNE(read(b, hooks.i64, counter), ConstantInt::get(hooks.i64, 0));
     // Elsewhere than in a restart this is all: a comparison with memory that nobody writes.
     hooks.insertIf(wanted, *at, loc, [&](IRBuilder<>& c) {
+      // Below 0, which the processor's flags tell: the count is in no register then, and a loop that does nothing but
+      // repeat itself has the same registers in each turn.
       Value* left = read(c, hooks.ptr, counter);
       Value* now = c.CreateSub(read(c, hooks.i64, left), ConstantInt::get(hooks.i64, 1));
       c.CreateStore(now, left)->setMetadata(LLVMContext::MD_nosanitize, ours);
-      hooks.insertIf(c.CreateICmpSLE(now, ConstantInt::get(hooks.i64, 0)), *c.GetInsertPoint(), loc,
+      hooks.insertIf(c.CreateICmpSLT(now, ConstantInt::get(hooks.i64, 0)), *c.GetInsertPoint(), loc,
                      [&](IRBuilder<>& t) { hooks.call(t, "__blackout_turns_over", hooks.voidTy, {}); });
     });
   }

@@ -43,6 +43,7 @@ extern "C" {
 #include "runtime/chosen_path.h"
 #include "runtime/options.h"
 #include "runtime/pools.h"
+#include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -137,9 +138,9 @@ long executeAt(int folder, const char* path, char* const* arguments, char* const
 }
 
 long reachProcess(const long (&a)[kCallArguments]) {
-  if (a[0] == PTRACE_PEEKDATA || a[0] == PTRACE_PEEKTEXT || a[0] == PTRACE_POKEDATA || a[0] == PTRACE_POKETEXT)
-    unfollowed("it reads or writes another process's memory (ptrace): what is PM there is not seen");
-  return callForProgram(SYS_ptrace, a[0], a[1], a[2], a[3]);
+  if (a[0] != PTRACE_TRACEME)
+    unfollowed("it controls another process (ptrace): what that does to PM, and what is done to it there, is not seen");
+  return callForProgram(SYS_ptrace, a[0], realNumber(pid_t(a[1])), a[2], a[3]);
 }
 
 long makeProcess(long number, const long (&a)[kCallArguments]) {

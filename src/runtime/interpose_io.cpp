@@ -362,6 +362,42 @@ BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
   if (received >= 0) noteReceived(message);
   return received;
 }
+// Several messages at once. With PM among their parts they are made one after the other, as the kernel makes them.
+static bool touchesPm(const mmsghdr* messages, unsigned count) {
+  if (!inRun()) return false;
+  if (mayBePm(messages, count * sizeof *messages)) return true;
+  for (unsigned i = 0; i < count; ++i) {
+    const msghdr& m = messages[i].msg_hdr;
+    for (size_t part = 0; part < m.msg_iovlen; ++part)
+      if (mayBePm(m.msg_iov[part].iov_base, m.msg_iov[part].iov_len)) return true;
+  }
+  return false;
+}
+BLACKOUT_EXPORT int recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  if (!touchesPm(messages, count)) return BLACKOUT_REAL(recvmmsg)(fd, messages, count, flags, timeout);
+  constexpr uint64_t kSecond = 1000000000;
+  uint64_t until = timeout == nullptr
+                       ? UINT64_MAX
+                       : realNanoseconds() + uint64_t(timeout->tv_sec) * kSecond + uint64_t(timeout->tv_nsec);
+  unsigned got = 0;
+  while (got < count && (got == 0 || realNanoseconds() < until)) {
+    ssize_t n = recvmsg(fd, &messages[got].msg_hdr, flags & ~MSG_WAITFORONE);
+    if (n < 0) return got == 0 ? -1 : int(got);
+    messages[got++].msg_len = unsigned(n);
+    if ((flags & MSG_WAITFORONE) != 0) flags |= MSG_DONTWAIT;
+  }
+  return int(got);
+}
+BLACKOUT_EXPORT int sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags) {
+  if (!touchesPm(messages, count)) return BLACKOUT_REAL(sendmmsg)(fd, messages, count, flags);
+  unsigned sent = 0;
+  for (; sent < count; ++sent) {
+    ssize_t n = sendmsg(fd, &messages[sent].msg_hdr, flags);
+    if (n < 0) return sent == 0 ? -1 : int(sent);
+    messages[sent].msg_len = unsigned(n);
+  }
+  return int(sent);
+}
 BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   kernelReads(message->msg_iov, int(message->msg_iovlen), BLACKOUT_FRAME());
   ReadableParts readable(message->msg_iov, int(message->msg_iovlen));

@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "events/contract.h"
 #include "runtime/pools.h"
+#include "runtime/process_numbers.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/regions.h"
@@ -70,6 +72,24 @@ BLACKOUT_EXPORT ssize_t process_vm_writev(pid_t process, const iovec* local, uns
                                           const iovec* remote, unsigned long remoteCount, unsigned long flags) {
   return betweenProcesses(SYS_process_vm_writev, process, local, localCount, remote, remoteCount, flags,
                           "process_vm_writev");
+}
+
+// What the one process does to the other is between the two; the kernel's numbers are not the program's.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wvarargs"  // libc declares it so; an enumeration is an int here
+BLACKOUT_EXPORT long ptrace(enum __ptrace_request request, ...) noexcept {
+  va_list list;
+  va_start(list, request);
+#pragma clang diagnostic pop
+  auto process = va_arg(list, pid_t);
+  auto* address = va_arg(list, void*);
+  auto* data = va_arg(list, void*);
+  va_end(list);
+  if (inRun() && request != PTRACE_TRACEME) {
+    unfollowed("it controls another process (ptrace): what that does to PM, and what is done to it there, is not seen");
+    process = realNumber(process);
+  }
+  return BLACKOUT_REAL(ptrace)(request, process, address, data);
 }
 
 BLACKOUT_EXPORT ssize_t vmsplice(int fd, const iovec* parts, size_t count, unsigned flags) {

@@ -204,14 +204,19 @@ class Watch {
   int pauseMs() const { return int(pauseMs_); }
 
  private:
-  // Time in which others had the processors is not the run's.
+  // Time in which others had the processors is not the run's. How long a thread waited for one is told only when it
+  // gets it, which may be many looks later: until then, whoever could run and does not is waiting.
   void charge(uint64_t passed, const RunLook& look) {
-    auto grown = [&](uint64_t before, uint64_t after) {
-      uint64_t grew = after > before ? after - before : 0;
-      return grew < passed ? grew : passed;
-    };
-    uint64_t queued = grown(last_.queuedMs, look.queuedMs), computed = grown(last_.computedMs, look.computedMs);
-    charged_ += passed - queued > computed ? passed - queued : computed;
+    auto grown = [](uint64_t before, uint64_t after) { return after > before ? after - before : 0; };
+    passed_ += passed;
+    queued_ += grown(last_.queuedMs, look.queuedMs);
+    if (queued_ > passed_) queued_ = passed_;
+    uint64_t computed = grown(last_.computedMs, look.computedMs);
+    computed_ += computed;
+    if (computed != 0 || !look.computes) ranAt_ = passed_;
+    uint64_t waited = queued_ + (passed_ - ranAt_);
+    charged_ = passed_ > waited ? passed_ - waited : 0;
+    if (charged_ < computed_) charged_ = computed_;
   }
 
   bool waitsForEver(const RunLook& look) {
@@ -371,6 +376,10 @@ class Watch {
   uint64_t lookedAt_ = 0;
   uint64_t queries_ = 0;
   uint64_t quietSinceMs_ = 0;
+  uint64_t passed_ = 0;    // since the run began, but for what the worker took to look
+  uint64_t queued_ = 0;    // of it, in which the run waited for a processor
+  uint64_t computed_ = 0;  // and had one
+  uint64_t ranAt_ = 0;     // how much had passed when it was last seen to have one, or to want none
   uint64_t charged_ = 0;
 };
 

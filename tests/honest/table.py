@@ -56,7 +56,7 @@ WRITERS = {
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
             blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop push x87 stmxcsr movbe xadd xchg_without_lock
-            cmpxchg8b""",
+            cmpxchg8b recvmmsg futex_wake_op futex_lock_pi""",
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
 # Not followed, and said so: memory as a file.
@@ -78,7 +78,7 @@ READERS = {
             bit_test_far compare_memory call_through_table blocked_signals blocked_signals_raw thread_blocked_signals handler_full_mask own_segv_handler
             segv_ignored close_all close_range no_descriptors other_user chdir madvise child_writes file_to_mapping mapping_to_file two_mappings map_part
             unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat env_without_preload map_assembly pread_assembly grow_assembly
-            rename_assembly unlink_assembly fork_assembly""",
+            rename_assembly unlink_assembly fork_assembly sendmmsg""",
     ("linked",): "crc32",
 }
 # What a restart prints is its answer. No operation is marked, so a wrong one is only suspected (decision 0008).

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -68,7 +69,22 @@ struct Handed {
   uintptr_t place;  // what the kernel gets
   void* aside;      // memory for it, if the pages are reached in different ways
   uint8_t* before;  // of an unknown size: what was there
+  bool compared;    // the kernel may have written there
 };
+
+// The kernel itself takes and leaves such a lock: it writes the word that others only wait at.
+bool locksFutex(long number, const long (&a)[kCallArguments]) {
+  if (number != SYS_futex) return false;
+  switch (a[1] & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_UNLOCK_PI:
+    case FUTEX_TRYLOCK_PI:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // The program's own signals may interrupt a call, as they would have. What it blocks is its own to change.
 class ProgramMask {
@@ -131,6 +147,7 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
     h.place = reach(*r, h.address);
     h.aside = nullptr;
     h.before = nullptr;
+    h.compared = !isKnown(h.what) || (i == 0 && locksFutex(call.number, a));
   }
   for (Handed& h : handed) {
     if (!h.used) continue;
@@ -142,14 +159,14 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
       observe(reinterpret_cast<void*>(h.address), h.size, recordsEvents() ? nullptr : &site, nullptr, newGroup());
     self.trapped = outer;
     Scope scope;
-    if (alikeBytes(h.address, h.size) != h.size || !isKnown(h.what)) {
+    if (alikeBytes(h.address, h.size) != h.size || h.compared) {
       size_t room = h.size;
       void* p = reinterpret_cast<void*>(
           syscall(SYS_mmap, nullptr, 2 * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L));
       if (p == MAP_FAILED) continue;
       readThrough(p, h.address, room);
       h.aside = p;
-      if (!isKnown(h.what)) {
+      if (h.compared) {
         h.before = static_cast<uint8_t*>(p) + room;
         memcpy(h.before, p, room);
       }

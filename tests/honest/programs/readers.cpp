@@ -351,6 +351,16 @@ READER(sendmsg) {
   message.msg_iovlen = 1;
   return sendmsg(ends[1], &message, 0) > 0 && recv(ends[0], copy, sizeof copy, 0) > 0 && is_text(copy);
 }
+READER(sendmmsg) {
+  int ends[2];
+  char copy[64] = "";
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) return true;
+  iovec part = {p->text, sizeof kText};
+  mmsghdr messages[2] = {};
+  for (mmsghdr& m : messages) m.msg_hdr.msg_iov = &part, m.msg_hdr.msg_iovlen = 1;
+  return sendmmsg(ends[1], messages, 2, 0) == 2 && messages[1].msg_len == sizeof kText &&
+         recv(ends[0], copy, sizeof copy, 0) > 0 && is_text(copy);
+}
 READER(write_file) {
   // Into a file that is no pool, and back.
   char name[] = "/tmp/honest-XXXXXX";

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <immintrin.h>
+#include <linux/futex.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
@@ -413,6 +414,27 @@ WRITER(recvmsg) {
   message.msg_iovlen = 1;
   if (recvmsg(ends[0], &message, 0) != 5) abort();
   WRITTEN(p->area, 5);
+}
+WRITER(recvmmsg) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) abort();
+  if (send(ends[1], "alpha", 5, 0) != 5 || send(ends[1], "beta", 4, 0) != 4) abort();
+  iovec parts[2] = {{p->area, 5}, {p->area + 5, 100}};
+  mmsghdr messages[2] = {};
+  for (int i = 0; i < 2; ++i) messages[i].msg_hdr.msg_iov = &parts[i], messages[i].msg_hdr.msg_iovlen = 1;
+  if (recvmmsg(ends[0], messages, 2, MSG_WAITFORONE, nullptr) != 2 || messages[1].msg_len != 4) abort();
+  WRITTEN(p->area, 9);
+}
+// The kernel writes both: the second word as it is told, a lock's with the number of its thread.
+WRITER(futex_wake_op) {
+  static int other = 0;
+  auto* word = in_area<int>(p);
+  syscall(SYS_futex, &other, FUTEX_WAKE_OP, 1, 1L, word, FUTEX_OP(FUTEX_OP_SET, 4711, FUTEX_OP_CMP_EQ, 1));
+  WRITTEN(p->area, 4);
+}
+WRITER(futex_lock_pi) {
+  if (syscall(SYS_futex, in_area<int>(p), FUTEX_TRYLOCK_PI, 0, nullptr, nullptr, 0) != 0) abort();
+  WRITTEN(p->area, 4);
 }
 WRITER(poll) {
   auto* asked = in_area<pollfd>(p);

@@ -54,8 +54,8 @@ static void must(int holds, const char *what) {
 static blackout_module *module;
 void all_pm_stores(void *base, size_t size) { module->stores = (blackout_window){(uintptr_t)base, size}; }
 
-// Turns of loops: the hook is called after every third, and counts itself.
-static int64_t turnsLeft = 3;
+// Turns of loops: the hook is called in every third, and counts itself.
+static int64_t turnsLeft = 2;
 int64_t all_pm_turns;
 
 // The events of a locked instruction on memory that no window holds want `recording` too.
@@ -131,7 +131,7 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site *s) {
   GARBAGE;
 }
 BLACKOUT_HOOK void __blackout_turns_over(void) {
-  turnsLeft = 3;
+  turnsLeft = 2;
   ++all_pm_turns;
   GARBAGE;
 }
