@@ -12,6 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
+#include "runtime/trap/patched_access.h"
 #include "runtime/trap/sites.h"
 
 namespace blackout::rt {
@@ -120,6 +121,8 @@ static const ucontext_t* interrupted(const ucontext_t* u) {
 
 void keepPlaceAndStop(void* context) {
   const ucontext_t* u = interrupted(static_cast<const ucontext_t*>(context));
+  static ucontext_t patched;
+  if (accessUnderWay(patched)) u = &patched;
   worker->frame_count = 0;
   worker->end_kind = BLACKOUT_END_FATAL;
   // As if the instruction were a call that it has yet to return from.

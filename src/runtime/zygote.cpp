@@ -23,6 +23,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/run_worker.h"
+#include "runtime/trap/learned.h"
 #include "runtime/trap/pages.h"
 
 namespace blackout::rt {
@@ -159,6 +160,7 @@ void beWorker(int socket) {
       syscall(SYS_exit_group, 0);
     }
     keepRest();
+    applyLearned(false);
     if (worker->owns != 0 || options.drive != nullptr) nftw(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
     if (syscall(SYS_write, socket, &b, 1) != 1) syscall(SYS_exit_group, 0);
   }
@@ -175,6 +177,7 @@ void becomeZygote() {
   snprintf(folderText, sizeof folderText, "%s/plan", options.zygote);
   mapPlan(folderText);
   followRecorded();
+  shareLearned();
   // Workers are nobody's to wait for.
   signal(SIGCHLD, SIG_IGN);
   for (;;) {

@@ -1,5 +1,6 @@
-// Every form of instruction against its native effect: executed on ordinary memory, and trapped on the same memory
-// under protection, with the same random registers, flags, vector state and bytes.
+// Every form of instruction against its native effect: executed on ordinary memory, trapped on the same memory under
+// protection, and as a stub in each of the ways that a stub has, with the same random registers, flags, vector state
+// and bytes.
 
 #include "instruction_forms.h"
 
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "instruction_trapping.h"
+#include "runtime/trap/access_stub.h"
+#include "runtime/trap/stub_memory.h"
 
 namespace {
 
@@ -26,6 +29,70 @@ constexpr uint8_t kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRsi = 6, kR
 // Memory that never traps: the stack, and sources that aren't PM.
 alignas(64) uint8_t ordinary[kBufferSize];
 
+// The stack of stubs, with the red zone of whoever is there.
+alignas(64) uint8_t stubStack[1 << 18];
+constexpr size_t kRedZone = 128;
+
+// How the actions of a stub have the access done.
+enum class Ask { Light, Full, Whole };
+Ask ask;
+int asked;
+int wrongFrames;
+uint64_t expectedRsp;
+thread_local bool cleared[2];
+thread_local bool waiting = false;
+
+ucontext_t contextOf(AccessFrame& frame) {
+  ucontext_t context{};
+  for (uint8_t n = 0; n < 16; ++n) setRegister(context, n, n == 4 ? frame.sp() : frame.at(n));
+  context.uc_mcontext.gregs[REG_EFL] = greg_t(frame.flags);
+  return context;
+}
+
+// What the actions are compiled to may use any register; the stub's must not.
+alignas(64) uint8_t vectors[16384];
+template <auto action>
+uintptr_t withVectorsKept(AccessFrame& frame) {
+  asm volatile("xsave64 %0" : "=m"(vectors) : "a"(~0u), "d"(0) : "memory");
+  uintptr_t to = action(frame);
+  asm volatile("xrstor64 %0" : : "m"(vectors), "a"(~0u), "d"(0) : "memory");
+  return to;
+}
+
+[[gnu::noinline]] uintptr_t begun(AccessFrame& frame) {
+  ++asked;
+  const PatchedAccess& a = *frame.access;
+  if (frame.sp() != expectedRsp) ++wrongFrames;
+  ucontext_t context = contextOf(frame);
+  uintptr_t address = accessOf(*a.instruction, context).operands[0].address;
+  uintptr_t place = secondOf(address);
+  if (place == address) return a.native;
+  if (ask == Ask::Whole) return a.whole;
+  if (a.plainStore && ask == Ask::Light) {
+    uint64_t value = a.source == kNoRegister ? a.number : frame.at(a.source);
+    memcpy(reinterpret_cast<void*>(place), &value, a.instruction->operands[0].size);
+    return a.done;
+  }
+  frame.place = place;
+  cleared[0] = cleared[1] = true;
+  return ask == Ask::Light ? a.light : a.full;
+}
+[[gnu::noinline]] uintptr_t ended(AccessFrame& frame) {
+  cleared[0] = cleared[1] = false;
+  waiting = false;
+  if (frame.sp() != expectedRsp) ++wrongFrames;
+  return frame.access->done;
+}
+bool whole(const PatchedAccess& a, ucontext_t& context) {
+  ++asked;
+  Access access = accessOf(*a.instruction, context);
+  uintptr_t places[kMaxOperands] = {};
+  for (int n = 0; n < access.count; ++n) places[n] = secondOf(access.operands[n].address);
+  uint64_t iterations = access.iterations < iterationsPerTrap ? access.iterations : iterationsPerTrap;
+  Stored stored;
+  return execute(*a.instruction, context, places, iterations, stored) == Executed::Done;
+}
+
 using Bytes = std::vector<uint8_t>;
 
 struct Image {  // of all memory that a form can reach
@@ -38,6 +105,8 @@ class Forms : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_TRUE(prepareInstructions());
+    ASSERT_TRUE(prepareAccessStubs());
+    accessActions = {withVectorsKept<begun>, withVectorsKept<ended>, whole};
     buffer = trappedMemory(kBuffer, kBufferSize);
     catchTraps();
   }
@@ -81,6 +150,58 @@ class Round {
   }
 
   static bool trapped() { return trap.count != 0; }
+
+  // The same as a stub: true if a stub can have it.
+  bool checkStub(std::string& wrong) {
+    const Instruction* i = instructionAt(reinterpret_cast<uintptr_t>(form_.code));
+    if (i == nullptr || !canBeTested(*i)) return false;
+    auto way = ask;
+    size_t room = 4096;
+    uintptr_t at = takeStubMemory(reinterpret_cast<uintptr_t>(form_.code), {}, room, 1);
+    if (at == 0) {
+      wrong = "no memory for a stub";
+      return true;
+    }
+    auto offset = [](const bool* byte) {
+      uintptr_t thread;
+      asm("movq %%fs:0, %0" : "=r"(thread));
+      return int32_t(reinterpret_cast<intptr_t>(byte) - intptr_t(thread));
+    };
+    PatchedAccess access{};
+    access.instruction = i;
+    access.pc = reinterpret_cast<uintptr_t>(form_.code);
+    AccessStub stub(at, {28, uint8_t(kBuffer >> 28)}, {offset(cleared), offset(&waiting)});
+    stub.access(access, true);
+    stub.leave(reinterpret_cast<uintptr_t>(form_.end));
+    stub.finish(&access, 1);
+    expect(stub.good() && stub.size() <= room, "its stub can't be written");
+
+    if (!form_.stack)
+      start_.registers[kRsp] = reinterpret_cast<uintptr_t>(stubStack) + sizeof stubStack / 2 + random_() % 64 * 8;
+    expectedRsp = start_.registers[kRsp];
+    State native = start_;
+    Image nativeImage = executeOn(native, before_);
+    State stubbed = start_;
+    asked = 0;
+    wrongFrames = 0;
+    iterationsPerTrap = random_() % 2 == 0 ? ~uint64_t{0} : 1 + random_() % 5;
+    waiting = way == Ask::Light && random_() % 2 == 0;
+    auto* zone = reinterpret_cast<uint8_t*>(expectedRsp - kRedZone);
+    protect(memory_, true);
+    if (!form_.stack) memset(zone, 0x5a, kRedZone);
+    Image stubbedImage = executeOn(stubbed, before_, reinterpret_cast<const uint8_t*>(at));
+    protect(memory_, false);
+    for (size_t n = 0; !form_.stack && n < kRedZone; ++n) expect(zone[n] == 0x5a, "wrote to the red zone");
+    compareStates(native, stubbed);
+    expect(nativeImage == stubbedImage, "memory differs ", difference(nativeImage, stubbedImage));
+    expect(wrongFrames == 0, "the stack pointer was wrong");
+    expect(!cleared[0] && !cleared[1], "the thread's bytes were not cleared");
+    giveStubMemory(at, room);
+    forgetInstructions(at, at + room);
+    waiting = false;
+    wrong = wrong_;
+    return true;
+  }
 
  private:
   // The first thing that is wrong says enough.
@@ -245,10 +366,10 @@ class Round {
   }
 
   // Through the second mapping, so that protection doesn't matter.
-  Image executeOn(State& state, const Image& image) {
+  Image executeOn(State& state, const Image& image, const uint8_t* code = nullptr) {
     memcpy(memory_.second, image.trapped.data(), kBufferSize);
     memcpy(ordinary, image.ordinary.data(), kBufferSize);
-    execute(state, form_.code);
+    execute(state, code == nullptr ? form_.code : code);
     Image after;
     memcpy(after.trapped.data(), memory_.second, kBufferSize);
     memcpy(after.ordinary.data(), ordinary, kBufferSize);
@@ -356,6 +477,28 @@ class Round {
   State start_ = {};
   Image before_;
 };
+
+TEST_F(Forms, HaveTheirNativeEffectInStubs) {
+  int without = 0, supportedForms = 0;
+  for (uint64_t n = 0; n < formCount; ++n) {
+    if (!supported(forms[n])) continue;
+    ++supportedForms;
+    bool any = false, can = false;
+    std::string wrong;
+    for (int round = 0; round < kRounds && wrong.empty(); ++round) {
+      ask = Ask(round % 3);
+      can = Round(forms[n], int(n) * kRounds + round, buffer).checkStub(wrong);
+      any = any || asked != 0;
+      if (!can) break;
+    }
+    if (!can) ++without;
+    EXPECT_EQ(wrong, "");
+    if (can) EXPECT_TRUE(any) << forms[n].text << " was never asked for";
+  }
+  printf("%d forms, of which %d have no stub\n", supportedForms, without);
+  // Stack instructions, calls and jumps, segments, addresses without a register, and what names the stack pointer.
+  EXPECT_LT(without, supportedForms / 5);
+}
 
 TEST_F(Forms, HaveTheirNativeEffect) {
   int missing = 0;

@@ -52,6 +52,8 @@ void handle(int, siginfo_t*, void* c) {
 
 }  // namespace
 
+uintptr_t secondOf(uintptr_t address) { return placeOf(address); }
+
 Trapped trappedMemory(uintptr_t address, size_t size) {
   int file = memfd_create("trapped", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, off_t(size)) != 0 || knownCount == kMost) abort();

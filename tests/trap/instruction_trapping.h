@@ -31,6 +31,8 @@ extern thread_local uint64_t iterationsPerTrap;
 
 // Installs the handler, on a stack of its own for the calling thread. Every thread calls it.
 void catchTraps();
+// Where trapped memory is without protection; any other address is its own.
+uintptr_t secondOf(uintptr_t address);
 
 // Where the handler goes after a trap that wasn't executed; the program is there with its registers unchanged.
 extern void* volatile unexecuted;

@@ -45,13 +45,15 @@ struct AccessPatch {
   int accessCount;
   Piece pieces[kMostPieces];
   PatchedAccess accesses[kMostAccesses];
-  uint8_t bytes[kLongest];
+  uint8_t bytes[kLongest + 16];
 };
 
 constinit AccessPatching patching = {};
 AccessPatch* patches = nullptr;
 int patchCount = 0;
 uint32_t refused = 0;
+constexpr size_t kRefused = 8192;  // as many as are kept, so that they are not tried again
+uintptr_t refusedAt[kRefused] = {};
 uint8_t* pristine = nullptr;  // a function as it was before it was patched
 uint8_t* measured = nullptr;
 Sweep sweep;
@@ -337,6 +339,14 @@ bool patchStretch(const Code& code, const Stretch& s) {
   return true;
 }
 
+size_t refusedEntry(uintptr_t pc) { return (pc * 0x9e3779b97f4a7c15u) >> 51; }
+static_assert(kRefused == size_t{1} << (64 - 51));
+bool wasRefused(uintptr_t pc) { return refusedAt[refusedEntry(pc)] == pc; }
+void refuse(uintptr_t pc) {
+  ++refused;
+  refusedAt[refusedEntry(pc)] = pc;
+}
+
 const AccessPatch* patchOfStub(uintptr_t pc) {
   uint16_t n = ownerAt(pc);
   if (n == 0) return nullptr;
@@ -345,6 +355,15 @@ const AccessPatch* patchOfStub(uintptr_t pc) {
 }
 
 }  // namespace
+
+const uint8_t* originalAt(uintptr_t pc) {
+  for (int i = __atomic_load_n(&patchCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i) {
+    const AccessPatch& patch = patches[i];
+    if (pc >= patch.begin && pc < __atomic_load_n(&patch.end, __ATOMIC_ACQUIRE))
+      return patch.bytes + (pc - patch.begin);
+  }
+  return nullptr;
+}
 
 bool prepareAccessPatches(const AccessPatching& wanted) {
   if (patches != nullptr) return true;
@@ -358,9 +377,25 @@ bool prepareAccessPatches(const AccessPatching& wanted) {
   return true;
 }
 
-bool patchAccess(uintptr_t pc) {
-  if (patches == nullptr || ownerAt(pc) != 0 || !lock()) return false;
-  int before = errno;
+namespace {
+
+// The program's own stack for signals may be small.
+alignas(16) char ownStack[65536];
+
+[[gnu::noinline]] void onOwnStack(void (*function)(uintptr_t, bool*), uintptr_t pc, bool* done) {
+  char* top = ownStack + sizeof ownStack;
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "call *%[function]\n\t"
+      "movq %%rbx, %%rsp"
+      : "+D"(pc), "+S"(done)
+      : [top] "r"(top), [function] "r"(function)
+      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+void patchThere(uintptr_t pc, bool* result) {
   bool done = false;
   Code code;
   // Itself first, then with what is before it.
@@ -375,7 +410,19 @@ bool patchAccess(uintptr_t pc) {
       while (begin > code.begin && !sweep.starts.get(code.shifted(begin)));
     }
   }
-  if (!done) ++refused;
+  if (!done) refuse(pc);
+  *result = done;
+}
+
+}  // namespace
+
+bool patchAccess(uintptr_t pc) {
+  if (patches == nullptr || ownerAt(pc) != 0) return false;
+  if (originalAt(pc) != nullptr) return true;
+  if (wasRefused(pc) || !lock()) return false;
+  int before = errno;
+  bool done = false;
+  onOwnStack(patchThere, pc, &done);
   errno = before;
   unlock();
   return done;
@@ -431,6 +478,8 @@ const PatchedAccess* copyAt(uintptr_t pc) {
 }
 
 void forgetAccessPatches(uintptr_t begin, uintptr_t end) {
+  for (uintptr_t& pc : refusedAt)
+    if (pc >= begin && pc < end) pc = 0;
   for (int i = 0; i < patchCount; ++i) {
     AccessPatch& p = patches[i];
     if (p.stub == 0 || p.begin < begin || p.begin >= end) continue;

@@ -40,6 +40,9 @@ bool prepareAccessPatches(const AccessPatching& wanted);
 // patched now. Async-signal-safe; another thread's attempt at the same time is refused.
 bool patchAccess(uintptr_t pc);
 
+// The bytes of an instruction before it was patched; null: it is not.
+const uint8_t* originalAt(uintptr_t pc);
+
 // A SIGTRAP: true if it was a breakpoint's byte of a patch; the context is where it goes on.
 bool accessTrapped(ucontext_t& context);
 

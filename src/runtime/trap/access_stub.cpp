@@ -25,11 +25,13 @@ constinit uint64_t saveSize = 0;
 [[gnu::used]] uintptr_t begunIn(AccessFrame* frame) { return accessActions.begun(*frame); }
 [[gnu::used]] uintptr_t endedIn(AccessFrame* frame) { return accessActions.ended(*frame); }
 
-// Called by stubs below the red zone, with rcx and the access on the stack: AccessFrame.
+// Called by stubs below the red zone, with rcx and the access on the stack: AccessFrame. Who steps through this (loop_proof.h) must
+// not leave the trap flag in what will be restored.
 #define BLACKOUT_ENTER(function) \
   asm volatile(                  \
       R"(
       pushfq
+      andq $-257, (%%rsp)
       pushq %%rax
       pushq %%rdx
       pushq %%rbx
@@ -109,6 +111,7 @@ constexpr uint32_t kMagic = 0x46505853;
   asm volatile(
       R"(
       pushfq
+      andq $-257, (%%rsp)
       cld
       pushq %%rbp
       movq %%rsp, %%rbp
@@ -235,8 +238,8 @@ bool canBeTested(const Instruction& i) {
     default:
       return false;
   }
-  if (i.operandCount != 1) return false;
-  if (!i.operands[0].read && !i.operands[0].written) return false;  // a flush
+  if (i.operandCount != 1 || i.substitute != kNoRegister) return false;  // the stack pointer is ours in a stub
+  if (!i.operands[0].read && !i.operands[0].written) return false;       // a flush
   const Address& a = i.operands[0].address;
   // Stacks and what a file holds are no PM; if they are, they fault, as before.
   if (a.segment != 0 || a.base == kRsp || i.special == kRsp) return false;

@@ -94,8 +94,9 @@ struct Instruction {
   uint64_t saved = 0;     // that it changes
 
   const void* code = nullptr;
-  uint8_t copySize = 0;  // of ModRm: the copy's bytes, without the return behind it
-  uint32_t faults = 0;   // that were handled; atomic accesses only
+  uint8_t copySize = 0;       // of ModRm: the copy's bytes, without the return behind it
+  mutable bool told = false;  // others know of it (learned.h)
+  uint32_t faults = 0;        // that were handled; atomic accesses only
 };
 
 // Fills in all but pc, bytes, length and code.

@@ -293,6 +293,15 @@ bool inRuntime(uintptr_t pc) {
   return l != nullptr && l->runtime;
 }
 
+bool biasOf(uint32_t nameHash, uintptr_t& bias) {
+  for (int i = __atomic_load_n(&loadedCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i)
+    if (loaded[i].begin != 0 && loaded[i].nameHash == nameHash) {
+      bias = loaded[i].bias;
+      return true;
+    }
+  return false;
+}
+
 bool locate(uintptr_t pc, uint32_t& nameHash, uintptr_t& bias) {
   const Loaded* l = holding(pc);
   if (l == nullptr) return false;

@@ -49,5 +49,7 @@ bool patchableCode(uintptr_t pc, CodeFile& file);
 
 // The program file that holds pc: the hash of its name and its load bias; false: none.
 bool locate(uintptr_t pc, uint32_t& nameHash, uintptr_t& bias);
+// The load bias of the file whose name has this hash; false: it is not loaded.
+bool biasOf(uint32_t nameHash, uintptr_t& bias);
 
 }  // namespace blackout::rt

@@ -205,6 +205,20 @@ void openIfSeen(Region& r, uintptr_t p) {
     openPage(r, pageOf(r, p));
 }
 
+namespace {
+
+void observeBudgeted(uintptr_t p, blackout_site* site) {
+  if (options.patches != 0)
+    note(
+        "A restart accessed a page more often than pagebudget allows by instructions that can't be patched: all of the "
+        "page counts "
+        "as read.",
+        nullptr);
+  observe(reinterpret_cast<void*>(roundDown(p)), kPage, site, nullptr, newGroup());
+}
+
+}  // namespace
+
 void pageAccessed(uintptr_t p, blackout_site* site, bool counts) {
   Region* r = pageRegion(p);
   if (r == nullptr || r->pages == nullptr) return;
@@ -216,7 +230,7 @@ void pageAccessed(uintptr_t p, blackout_site* site, bool counts) {
   else if (accesses + 1 < int(options.pagebudget))
     setState(*r, pageOf(*r, p), state + 1);
   else
-    observe(reinterpret_cast<void*>(roundDown(p)), kPage, site, nullptr, newGroup());
+    observeBudgeted(p, site);
   openIfSeen(*r, p);
 }
 

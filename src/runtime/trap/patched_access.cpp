@@ -27,6 +27,14 @@ struct Current {
 };
 thread_local __attribute__((tls_model("initial-exec"))) constinit Current current = {};
 
+// The access whose stub has called.
+struct UnderWay {
+  AccessFrame* frame;
+  uintptr_t place;
+  const ucontext_t* whole;
+};
+thread_local __attribute__((tls_model("initial-exec"))) constinit UnderWay under = {};
+
 struct Deferred {
   uint64_t mask;  // that the program had
   siginfo_t info;
@@ -190,15 +198,35 @@ uintptr_t observed(const PatchedAccess& a, AccessFrame& f) {
 uintptr_t accessBegun(AccessFrame& f) {
   const PatchedAccess& a = *f.access;
   if (self.busy) return a.whole;  // an event of our own, or inside one
-  if (isRecording() && options.loads == 0) return a.instruction->operands[0].written ? recorded(a, f) : a.native;
-  return observesOnly() ? observed(a, f) : a.whole;
+  if (isRecording() && options.loads == 0 && !a.instruction->operands[0].written) return a.native;
+  if (!observesOnly() && (!isRecording() || options.loads != 0)) return a.whole;
+  under = {&f, a.place, nullptr};
+  uintptr_t to = isRecording() ? recorded(a, f) : observed(a, f);
+  under.frame = nullptr;
+  return to;
 }
 
 uintptr_t accessEnded(AccessFrame& f) {
   const PatchedAccess& a = *f.access;
+  under = {&f, a.place + a.instruction->length, nullptr};
   if (recordsEvents()) recordCopied(*a.instruction, f.flags);
   leaveStub();
+  under.frame = nullptr;
   return a.done;
+}
+
+void setWholeAccess(const ucontext_t* context) { under = {nullptr, 0, context}; }
+
+bool accessUnderWay(ucontext_t& context) {
+  if (under.whole != nullptr) {
+    context = *under.whole;
+    return true;
+  }
+  if (under.frame == nullptr) return false;
+  context = {};
+  for (uint8_t n = 0; n < 16; ++n) setRegister(context, n, n == kRsp ? under.frame->sp() : under.frame->at(n));
+  context.uc_mcontext.gregs[REG_RIP] = greg_t(under.place);
+  return true;
 }
 
 uintptr_t abandonAccess(const PatchedAccess& a, ucontext_t& context) {

@@ -19,6 +19,12 @@ void endStub(bool outer);
 // In the handler of a signal. True: it waits, and the context has all signals blocked but these.
 bool deferSignal(const siginfo_t& info, ucontext_t& context, uint64_t unblocked);
 
+// The program's registers at the access whose stub has called, while it is inside such a call; false: it is in none.
+// For whoever interrupts it and asks where the program is.
+bool accessUnderWay(ucontext_t& context);
+// The third of AccessActions says that it is inside, and where; null: no more.
+void setWholeAccess(const ucontext_t* context);
+
 // A fault in the copy, which `access` is: what was begun is over, and the context is the program's at the original.
 // Returns the address that the program gave.
 uintptr_t abandonAccess(const PatchedAccess& access, ucontext_t& context);

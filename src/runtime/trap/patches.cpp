@@ -222,6 +222,18 @@ uintptr_t placeInProgram(uintptr_t pc) {
   return pc;
 }
 
+uintptr_t placeOfOriginal(uintptr_t pc) {
+  int n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < n; ++i) {
+    const Patched& file = files[i];
+    if (pc >= __atomic_load_n(&file.end, __ATOMIC_ACQUIRE) || pc < file.begin) continue;
+    const Row* row = lastRow(file, pc, [](const Row& r) { return r.patch.pc; });
+    bool inside = row != nullptr && !row->breakpoint && pc - row->patch.pc < row->copied;
+    return inside ? row->copy + (pc - row->patch.pc) : pc;
+  }
+  return pc;
+}
+
 bool copyOfPatch(uintptr_t pc, FunctionRange& copy) {
   int n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
   for (int i = 0; i < n; ++i) {

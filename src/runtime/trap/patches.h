@@ -55,5 +55,8 @@ uintptr_t placeInProgram(uintptr_t pc);
 // The bytes of the program's instructions in the stub that holds pc, with the jump back; false: it is in none, or goes
 // back otherwise.
 bool copyOfPatch(uintptr_t pc, FunctionRange& copy);
+// Where an instruction of the program is executed: itself, or its copy in a stub, if it or what is before it was
+// replaced.
+uintptr_t placeOfOriginal(uintptr_t pc);
 
 }  // namespace blackout::rt

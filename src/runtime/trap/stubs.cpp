@@ -33,11 +33,12 @@ constexpr int kGregs = offsetof(ucontext_t, uc_mcontext.gregs);
 }
 
 // Called by stubs, below the red zone, with the row on the stack. From rbp upwards: rbp, flags, the return address, the
-// row, the red zone, and the program's stack.
+// row, the red zone, and the program's stack. A trap flag of who steps through this is not restored.
 [[gnu::naked]] void enter() {
   asm volatile(
       R"(
       pushfq
+      andq $-257, (%%rsp)
       cld
       pushq %%rbp
       movq %%rsp, %%rbp

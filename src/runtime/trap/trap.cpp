@@ -18,6 +18,7 @@
 #include "runtime/trap/access_patches.h"
 #include "runtime/trap/instruction.h"
 #include "runtime/trap/known_stacks.h"
+#include "runtime/trap/learned.h"
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patched_access.h"
@@ -326,7 +327,9 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
 bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
   bool outer = self.inStub;
   self.inStub = true;
+  setWholeAccess(&context);
   bool done = accessAsAtFault(a, context);
+  setWholeAccess(nullptr);
   endStub(outer);
   return done;
 }
@@ -336,6 +339,7 @@ bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
 bool countsAndLearns(const Instruction& i, uintptr_t pc) {
   if (options.patches == 0) return true;
   uint32_t faults = countFault(i);
+  learnOf(i, pc, faults);
   if (faults == options.patches && patchAccess(pc)) return false;
   return faults >= options.patches;
 }
@@ -475,6 +479,12 @@ void giveSignalStack() {
   syscall(SYS_sigaltstack, &made, nullptr);
 }
 
+// Files have come or gone.
+void noteAll() {
+  noteModules();
+  applyLearned(true);
+}
+
 static_assert(offsetof(ThreadState, inStub) == offsetof(ThreadState, busy) + 1);
 
 // A byte of the thread's state seen from fs: the same number in every thread.
@@ -506,7 +516,7 @@ void prepareTraps() {
   // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
   takeSystemCalls();
-  followLoader(onPatch, {followInstructions, forgetModule, noteModules});
+  followLoader(onPatch, {followInstructions, forgetModule, noteAll});
   followLibc();
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
@@ -517,6 +527,7 @@ void beginTraps() {
   takeSignal(SIGBUS, onFault);
   giveSignalStack();
   sayKept();
+  applyLearned(false);
   if (observesCrash()) worker->instrumented = 1;
 }
 
