@@ -372,8 +372,36 @@ BLACKOUT_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argu
   beforeFork();
   return forked(real(inside, stack, flags, &begin, parentNumber, threadMemory, childNumber));
 }
-// A child of vfork runs on its parent's memory: its events could not be told apart.
-BLACKOUT_EXPORT pid_t vfork() { return fork(); }
+// A child of vfork runs on its parent's memory: its events could not be told apart. In a run it has memory of its own,
+// and its parent waits until it executes something or ends: until nobody has the other end of a pipe any more.
+static pid_t forkAndWait() {
+  constexpr int kHigh = 690;
+  int ends[2];
+  if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return fork();
+  for (int& end : ends) {
+    long high = syscall(SYS_fcntl, end, F_DUPFD_CLOEXEC, kHigh);
+    if (high < 0) continue;
+    syscall(SYS_close, end);
+    end = int(high);
+  }
+  pid_t child = fork();
+  int saved = errno;
+  syscall(SYS_close, ends[child == 0 ? 0 : 1]);
+  if (child != 0) {
+    char byte;
+    while (syscall(SYS_read, ends[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    syscall(SYS_close, ends[0]);
+  }
+  errno = saved;
+  return child;
+}
+BLACKOUT_EXPORT pid_t vfork() noexcept {
+  // Nothing of ours may be on the stack that the two share.
+  if (!inRun()) [[clang::musttail]]
+    return BLACKOUT_REAL(vfork)();
+  return forkAndWait();
+}
 
 BLACKOUT_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   execEvent(path, false);
