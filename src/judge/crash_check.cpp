@@ -181,7 +181,7 @@ class Check {
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
-    if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
+    if (auto ok = summarise(judge, judged.shown); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
     return std::move(out_);
   }
@@ -394,7 +394,7 @@ class Check {
     return sites_->at(site);
   }
 
-  Result<void> summarise(StateJudge& judge) {
+  Result<void> summarise(StateJudge& judge, const std::vector<Cause>& causes) {
     const ExplorationSummary& s = explorer_->summary();
     ExploredCrashes& e = out_.exploration;
     e.strategy = o_.strategy;
@@ -414,7 +414,7 @@ class Check {
     for (const auto& [why, count] : unknown) e.unjudged += count;
     for (const auto& [why, count] : unknown)
       out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
-    countRaces();
+    countRaces(causes);
     assumptions(s);
     restrictions(s);
     if (auto ok = bounds(s); !ok) return ok;
@@ -424,8 +424,12 @@ class Check {
     return {};
   }
 
-  // Pairs of a store and a read that race across the failure, and how many of them have a finding.
-  void countRaces() {
+  // Pairs of a store and a read that race across the failure, and how many of them do no harm: no restart fails without
+  // the store, and no finding is about such a race.
+  void countRaces(const std::vector<Cause>& causes) {
+    std::set<SiteKey> harmful;
+    for (const Cause& c : causes) harmful.insert(c.lostSites.begin(), c.lostSites.end());
+    std::uint64_t benign = 0;
     std::set<std::pair<SiteKey, std::uint64_t>> pairs;
     for (const RacedRead& r : explorer_->summary().races) {
       const SpaceInfo& info = explorer_->space(r.space);
@@ -435,10 +439,11 @@ class Check {
         if ((maskOf(index_, s.store) & r.mask) != 0)
           pairs.emplace(siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site);
     }
+    for (const auto& [store, read] : pairs) benign += harmful.contains(store) ? 0 : 1;
     std::uint64_t told = 0;
     for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
     out_.exploration.races = pairs.size();
-    out_.exploration.benignRaces = pairs.size() - std::min<std::uint64_t>(pairs.size(), told);
+    out_.exploration.benignRaces = std::min(benign, pairs.size() - std::min<std::uint64_t>(pairs.size(), told));
   }
 
   void assumptions(const ExplorationSummary& s) {
