@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
+#include <set>
 
 #include "fake_check.h"
 
@@ -75,6 +77,45 @@ TEST(Hint, WithoutACureThereIsNone) {
   const CrashCheck c = check(p, [](FakeMemory& m) { return m.load(0) == 1 ? broke("one is unlucky") : exited(); });
   const Finding& f = only(c);
   EXPECT_THAT(hintOf(f), Not(HasSubstr("flush")));
+}
+
+// What was found to be enough in the simulation is enough in the program: random programs that publish nodes, with and
+// without the flushes and fences that their findings ask for.
+TEST(Hint, WhatWasTriedCuresTheProgram) {
+  constexpr std::uint64_t kNodes = 3;
+  auto made = [](std::uint32_t seed, const std::set<std::uint64_t>& cured) {
+    std::mt19937 random(seed);
+    auto p = std::make_unique<JudgedProgram>();
+    for (std::uint64_t i = 0; i < kNodes; ++i) {
+      std::uint64_t value = 512 + 64 * i, mistake = random() % 5;
+      p->storeAt(p->place(10 + i), value, 5);
+      if (cured.contains(10 + i)) p->persist(value);
+      if (mistake == 0 || mistake == 1) p->flushAt(p->place(40 + i), value);
+      if (mistake == 0 || mistake == 2) p->sfence(1);
+      p->storeAt(p->place(20 + i), 64 * i, 1);
+      if (random() % 2 == 0) p->persist(64 * i);
+      if (mistake == 3) p->persist(value);
+    }
+    return p;
+  };
+  auto recovery = [](FakeMemory& m) {
+    for (std::uint64_t i = 0; i < kNodes; ++i)
+      if (m.load(64 * i) != 0 && m.load(512 + 64 * i) != 5) return crashed(static_cast<int>(7 + i));
+    return exited();
+  };
+  unsigned found = 0;
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    const CrashCheck c = check(*made(seed, {}), recovery);
+    std::set<std::uint64_t> cured;
+    for (const auto& f : c.findings) {
+      EXPECT_NE(hintOf(f.finding), "") << "seed " << seed << ": " << verdictOf(f.finding);
+      cured.insert(causeSites(f.finding).front());
+    }
+    found += static_cast<unsigned>(cured.size());
+    EXPECT_EQ(cured.size(), c.findings.size()) << "one finding per mistake, seed " << seed;
+    EXPECT_TRUE(check(*made(seed, cured), recovery).findings.empty()) << "seed " << seed;
+  }
+  EXPECT_GT(found, 60U);
 }
 
 // --- kinds ---
