@@ -91,9 +91,9 @@ struct CrashCause {
   std::optional<SeenRead> read;         // in which the restart met the bytes in question
   bool tested = false;                  // what the two stores are to each other was found by runs
   bool eitherWay = false;               // not-atomic: a crash may keep each of the two without the other
-  bool exchange = false;                // not-atomic: with `second` before `first` it would not fail
   std::vector<SeenStore> others;        // not-atomic: further stores of the update, besides the two
   unsigned lines = 0;                   // not-atomic: `first` alone is the update, over so many lines; 0: it is not
+  bool creation = false;                // not-atomic: a pool that is being made
   bool sameBytes = false;               // not-atomic: `second` replaces what `first` stored: no update, but a stretch
   bool everFlushed = false;             // some flush of its line follows `first`, in time or not
   bool everFenced = false;              // some fence completes `flush`, or the non-temporal store, in time or not
@@ -199,14 +199,13 @@ struct NeverFlushed {
 
 // What would keep a cause from doing harm.
 enum class CureKind : std::uint8_t {
-  Flush,     // a flush and a fence after the store that is lost
-  Fence,     // a fence after its flush
-  Earlier,   // its flush, with a fence, before what relies on it is stored
-  Order,     // the two stores the other way round
-  Exchange,  // the same for an update that is cut in two
-  Atomic,    // all of the stores or none
-  Add,       // the bytes added to the transaction in which they are stored
-  Rename,    // a pool that is made under another name and renamed once it is complete
+  Flush,    // a flush and a fence after the store that is lost
+  Fence,    // a fence after its flush
+  Earlier,  // its flush, with a fence, before what relies on it is stored
+  Order,    // the two stores the other way round
+  Atomic,   // all of the stores or none
+  Add,      // the bytes added to the transaction in which they are stored
+  Rename,   // a pool that is made under another name and renamed once it is complete
 };
 std::string_view nameOf(CureKind cure);
 
@@ -252,14 +251,6 @@ struct CanWait {
   PlaceNo first = 0;
   PlaceNo second = 0;
   bool operator==(const CanWait&) const = default;
-};
-
-// With `second` stored and `first` not, it would end well.
-struct FineExchanged {
-  static constexpr std::string_view kName = "fine-exchanged";
-  PlaceNo first = 0;
-  PlaceNo second = 0;
-  bool operator==(const FineExchanged&) const = default;
 };
 
 struct BothFail {
@@ -441,9 +432,9 @@ struct OtherCallersWrite {
 
 using Fact =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
-                 FineWithout, CanWait, FineExchanged, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon,
-                 NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash,
-                 InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
-                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
+                 NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit,
+                 OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate, DurableWithRmwFences,
+                 TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

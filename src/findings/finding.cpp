@@ -108,8 +108,6 @@ std::string_view nameOf(CureKind cure) {
       return "earlier";
     case CureKind::Order:
       return "order";
-    case CureKind::Exchange:
-      return "exchange";
     case CureKind::Atomic:
       return "atomic";
     case CureKind::Add:

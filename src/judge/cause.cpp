@@ -42,6 +42,8 @@ class Grouping {
       }
       ++causes_[*cause].states;
       if (curedBy(causes_[*cause], f)) ++causes_[*cause].cured;
+      for (const StoreRef& ref : f.lost)
+        if (auto site = ref.level == 1 ? siteOf(f.space, ref) : std::nullopt) causes_[*cause].lostSites.insert(*site);
       points_[*cause].insert(f.space);
       if (isWhole(f)) {
         windows_.emplace(f.space, *cause);
@@ -91,9 +93,20 @@ class Grouping {
     return e == nullptr ? std::string() : blackout::functionOf(*trace, *e);
   }
 
+  static const Index& applied(const Cause& cause) { return *cause.applied->index; }
+
   // Whether the cause's flushes and fences would keep the state from coming about.
   bool curedBy(const Cause& cause, const FailingState& f) {
-    return cause.applied != nullptr && !trial_.leaves(*cause.applied, f.space, f.recovery).value_or(true);
+    if (cause.applied == nullptr) return false;
+    // As long as everything that it loses may be lost, it can come about.
+    unsigned level = explorer_.space(f.space).level;
+    EventNo at = explorer_.space(f.space).at;
+    auto durable = [&](const StoreRef& ref) {
+      return ref.level == level && ref.store < applied(cause).stores().endId() &&
+             applied(cause).stores()[ref.store].guaranteedAt < at;
+    };
+    if (std::none_of(f.lost.begin(), f.lost.end(), durable)) return false;
+    return !trial_.leaves(*cause.applied, f.space, f.recovery).value_or(true);
   }
 
   std::optional<std::size_t> explained(const FailingState& f) {
@@ -148,8 +161,8 @@ class Grouping {
     return std::tuple(cause.first->level, e->addr, blackout::bytesOf(*e));
   }
 
-  // Whether a store of another cause's site went to the same object as this one: to its line or to the next, and not
-  // long before or after.
+  // Whether a store of another cause's site went to the same object as this one: to its line or to the next, not long
+  // before or after, and with no fence in between: what was to be made durable apart is a mistake of its own.
   bool sameObject(const Cause& a, const Cause& b) {
     auto indexes = probe_.indexes(b.space);
     auto site = siteOf(a.space, a.first);
@@ -162,22 +175,30 @@ class Grouping {
     for (std::uint32_t s = at - std::min(at, kNear); s < std::min<std::uint64_t>(stores.size(), at + kNear); ++s) {
       std::uint64_t other = index.lineNo(stores[StoreNo(s)].line).value();
       if (std::max(line, other) - std::min(line, other) <= 1 &&
-          siteKey(index.trace(), index.trace()[stores[StoreNo(s)].event]) == *site)
+          siteKey(index.trace(), index.trace()[stores[StoreNo(s)].event]) == *site &&
+          !fenceBetween(index.trace(), stores[StoreNo(s)].event, stores[b.first->store].event))
         return true;
     }
     return false;
   }
 
+  static bool fenceBetween(const Trace& trace, EventNo a, EventNo b) {
+    for (EventNo n = std::min(a, b); n < std::max(a, b); n = trace.next(n))
+      if (groupOf(trace[n]) == EventGroup::Fence && threadOf(trace[n]) == threadOf(trace[a])) return true;
+    return false;
+  }
+
   // One mistake may lose several stores of one function: a node of which no field is flushed.
   bool same(const Cause& a, const Cause& b) {
+    // A value that the restart does not cope with, wherever it is stored: a lock.
+    if (a.sameBytes && b.sameBytes && bytesOf(a) == bytesOf(b)) return true;
     if (a.kind != b.kind) return false;
+    if (a.creation && b.creation && a.window == b.window) return true;
     if (a.kind == FindingKind::RecoveryFails) return a.key == b.key;
     auto firstA = siteOf(a.space, a.first), firstB = siteOf(b.space, b.first);
     auto secondA = siteOf(a.space, a.second), secondB = siteOf(b.space, b.second);
     auto equal = [](const auto& x, const auto& y) { return x && y && *x == *y; };
     if (equal(firstA, firstB)) return true;
-    // A value that the restart does not cope with, wherever it is stored: a lock.
-    if (a.sameBytes && b.sameBytes && bytesOf(a) == bytesOf(b)) return true;
     if (a.kind == FindingKind::NotAtomic)
       return equal(secondA, secondB) || (equal(firstA, secondB) && equal(secondA, firstB));
     std::string function = functionOf(a.space, a.first);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "detect/by_site.h"
+#include "judge/answer_judge.h"
 #include "judge/lost_store.h"
 
 namespace blackout {
@@ -378,11 +379,14 @@ class Naming {
     auto chosen = cause_.chosen.versions.find(readAtFault);
     if (chosen == cause_.chosen.versions.end()) return std::nullopt;
     const UncertainLine& l = probe_.crashSpace(cause_.space).line(readAtFault);
+    // Of the lost store's own bytes, if they are what was missed.
+    std::uint64_t own = missedBytes(readAtFault) & maskOf(indexOf(*cause_.first), cause_.first->store);
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < detail_.observations.size(); ++i) {
       const Query& q = detail_.observations[i].query;
       if (q.kind != QueryKind::Bytes || q.line() != readAtFault) continue;
       if (!first) first = i;
+      if (own != 0 && (q.mask & own) == 0) continue;
       for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
         if ((q.mask >> b & 1) != 0 && l.versions[chosen->second].bytes[b] != l.versions[l.newest].bytes[b]) return i;
     }
@@ -440,6 +444,8 @@ class Naming {
     for (const StoreRef& ref : survivors()) {
       if (ref > lost) {
         ordered.emplace_back(false, readDistance(ref), ref);
+      } else if (livedWithout(ref, lost)) {
+        continue;
       } else if (operation != nullptr ? eventOf(ref) > operation->begin : lost.store - ref.store <= kNear) {
         ordered.emplace_back(true, std::pair(false, std::size_t{lost.store - ref.store}), ref);
       }
@@ -449,6 +455,20 @@ class Naming {
     for (const auto& row : ordered) out.push_back(std::get<StoreRef>(row));
     if (out.size() > options_.candidates) out.resize(options_.candidates);
     return out;
+  }
+
+  // Whether a crash between the two, with everything persisted, ends well: then the earlier one does not rely on the
+  // other. Where the program says how far it is in a pool, what says that the pool is there is such a store.
+  // (Answers are judged only where something races, so there that a crash ends well says little.)
+  bool livedWithout(const StoreRef& earlier, const StoreRef& lost) const {
+    if (cause_.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) return false;
+    for (SpaceNo s = cause_.space; s > 0 && probe_.sameRun(s - 1, cause_.space);) {
+      --s;
+      EventNo at = explorer_.space(s).at;
+      if (at <= eventOf(earlier)) return false;
+      if (at <= eventOf(lost) && !whole_.contains(s)) return true;
+    }
+    return false;
   }
 
   enum class Relation : std::uint8_t {
@@ -619,9 +639,12 @@ class Naming {
     std::vector<StoreRef> begin = storesRead(index, begins ? explorer_.space(low - 1).at : 0, explorer_.space(low).at);
     std::vector<StoreRef> rest =
         storesRead(index, explorer_.space(high).at, ends ? explorer_.space(high + 1).at : index.trace().end());
-    if (!rest.empty()) cause_.second = rest.front();
     cause_.window.emplace(low, high);
     cause_.creation = begins && level() == 1 && makesFile(index, explorer_.space(low - 1).at, explorer_.space(low).at);
+    // Of an empty file nothing is read.
+    if (rest.empty() && cause_.creation && ends)
+      rest = storesBetween(index, explorer_.space(high).at, explorer_.space(high + 1).at, false);
+    if (!rest.empty()) cause_.second = rest.front();
     // Before the file was there it ends well, and when it is complete.
     if (cause_.creation && ends) cause_.cure = CureKind::Rename;
     if (begin.empty() || cause_.creation) return {};
@@ -638,6 +661,9 @@ class Naming {
     // A value and the next one of the same bytes are no update that could be made at once: the restart does not cope
     // with the value.
     cause_.sameBytes = cause_.second && overlap(*cause_.first, *cause_.second);
+    // If the restart had changed something by then, what it changed is wrong.
+    if (cause_.sameBytes && cause_.tested && (explorer_.used(cause_.recovery) & kStored) != 0)
+      cause_.kind = FindingKind::RecoveryFails;
     // Without the first store it ends well, and with all of it too.
     if (cause_.tested && ends && !cause_.sameBytes) cause_.cure = CureKind::Atomic;
     if (!cause_.tested || !ends || !cause_.second || overwritten(index, *cause_.first, explorer_.space(high + 1).at))
@@ -649,10 +675,8 @@ class Naming {
     auto waits = probe_.without(high + 1, wholeAt(high + 1), *cause_.first);
     if (!waits) return tl::unexpected(waits.error());
     if (*waits != Judgement::Fine) return {};
-    // It relies on the rest if it leads there. Otherwise it spoils what the old state of the rest still leads to.
-    cause_.exchange = !readsBefore(*cause_.first, *cause_.second);
-    cause_.cure = cause_.exchange ? CureKind::Exchange : CureKind::Order;
-    if (cause_.exchange) return {};
+    // It leads to the rest, or spoils what the old state of the rest still leads to: either way it comes too early.
+    cause_.cure = CureKind::Order;
     std::swap(cause_.first, cause_.second);
     cause_.kind = FindingKind::WrongOrder;
     cause_.late = true;
@@ -668,21 +692,11 @@ class Naming {
 
   ChosenVersions wholeAt(SpaceNo space) { return probe_.wholeAt(space, cause_.space, cause_.chosen); }
 
-  // Whether the recovery read what one store wrote before it read the other's bytes.
-  bool readsBefore(const StoreRef& a, const StoreRef& b) const {
-    auto position = [&](const StoreRef& ref) {
-      TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
-      std::uint64_t mask = maskOf(indexOf(ref), ref.store);
-      auto at = std::find_if(detail_.observations.begin(), detail_.observations.end(), [&](const Observation& o) {
-        return o.query.kind == QueryKind::Bytes && o.query.line() == w && (o.query.mask & mask) != 0;
-      });
-      return at - detail_.observations.begin();
-    };
-    return position(a) < position(b);
-  }
-
-  // The stores of a part of the trace that write what the recovery reads.
+  // The stores of a part of the trace that write what the recovery reads; or all of them.
   std::vector<StoreRef> storesRead(const Index& index, EventNo from, EventNo to) const {
+    return storesBetween(index, from, to, true);
+  }
+  std::vector<StoreRef> storesBetween(const Index& index, EventNo from, EventNo to, bool onlyRead) const {
     std::vector<StoreRef> out;
     auto stores = index.stores();
     auto row = std::lower_bound(stores.begin(), stores.end(), from,
@@ -690,7 +704,7 @@ class Naming {
     for (; row != stores.end() && row->event < to; ++row) {
       auto s = static_cast<StoreNo>(row - stores.begin());
       auto read = read_.find(probe_.tracked().find(index.lineNo(row->line)));
-      if (read != read_.end() && (read->second & maskOf(index, s)) != 0) out.push_back({level(), s});
+      if (!onlyRead || (read != read_.end() && (read->second & maskOf(index, s)) != 0)) out.push_back({level(), s});
     }
     return out;
   }

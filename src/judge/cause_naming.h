@@ -39,7 +39,6 @@ struct Cause {
   std::optional<std::size_t> read;  // the observation in which the recovery met the lost store's bytes
   bool tested = false;              // what `first` and `second` are to each other was found by runs
   bool eitherWay = false;           // not-atomic: a crash may keep each of the two without the other
-  bool exchange = false;            // not-atomic: with `second` before `first` it would not fail
   bool late = false;                // wrong-order: `first` was stored after `second`
   std::vector<StoreRef> others;     // not-atomic: further stores of the update, besides the two
   unsigned lines = 0;               // not-atomic: `first` alone is the update, over so many lines; 0: it is not
@@ -59,6 +58,7 @@ struct Cause {
 
   std::uint64_t states = 0;
   std::uint64_t points = 0;
+  std::set<SiteKey> lostSites;  // of the recording's stores that these states lose
 };
 
 struct NamingOptions {

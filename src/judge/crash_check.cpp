@@ -196,7 +196,7 @@ class Check {
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
-    countRaces(compare && !allFail ? &expected : nullptr);
+    countRaces(compare && !allFail ? &expected : nullptr, judged.shown);
     if (!allFail) sayUnread(judge);
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
     if (o_.loadsReport) listLoads();
@@ -513,9 +513,11 @@ class Check {
     return {};
   }
 
-  // Pairs of a store and a read that race across the failure, and how many of them have a finding. `expected`: what
-  // answers were compared with; null: they were not.
-  void countRaces(ExpectedAnswers* expected) {
+  // Pairs of a store and a read that race across the failure, and how many of them do no harm: no restart fails without
+  // the store, and no finding is about such a race. `expected`: what answers were compared with; null: they were not.
+  void countRaces(ExpectedAnswers* expected, const std::vector<Cause>& causes) {
+    std::set<SiteKey> harmful;
+    for (const Cause& c : causes) harmful.insert(c.lostSites.begin(), c.lostSites.end());
     std::map<std::pair<SiteKey, std::uint64_t>, bool> pairs;  // whether answers were compared
     for (const RacedRead& r : explorer_->summary().races) {
       const SpaceInfo& info = explorer_->space(r.space);
@@ -533,9 +535,13 @@ class Check {
     for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
     ExploredCrashes& e = out_.exploration;
     e.races = pairs.size();
-    for (const auto& [pair, compared] : pairs) e.uncomparedRaces += compared ? 0 : 1;
+    std::uint64_t benign = 0;
+    for (const auto& [pair, compared] : pairs) {
+      e.uncomparedRaces += compared ? 0 : 1;
+      benign += compared && !harmful.contains(pair.first) ? 1 : 0;
+    }
     std::uint64_t compared = e.races - e.uncomparedRaces;
-    e.benignRaces = compared - std::min(compared, told);
+    e.benignRaces = std::min(benign, compared - std::min(compared, told));
   }
 
   void assumptions(const ExplorationSummary& s) {

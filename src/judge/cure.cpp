@@ -47,9 +47,11 @@ std::vector<InsertedEvent> insertedBy(const Cure& cure, const Index& index) {
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     bool end = cure.atOperationEnd && kindOf(e) == EventKind::OpEnd;
-    if (by && (end || (isStore(e) && before(e)))) {
+    // At the thread's next fence, too, a flush could have been waited for; what comes behind it is another matter.
+    bool fence = groupOf(e) == EventGroup::Fence && by == threadOf(e);
+    if (by && (end || fence || (isStore(e) && before(e)))) {
       // A fence completes what its own thread has flushed.
-      insert(n, true, cure.flush ? threadOf(e) : *by, pending);
+      if (cure.flush || !fence) insert(n, true, cure.flush ? threadOf(e) : *by, pending);
       pending.clear();
       by.reset();
     }

@@ -22,8 +22,8 @@ struct Cure {
   // After these stores: their lines are flushed, and a fence completes it. If only a fence is missing: after these
   // flushes, or non-temporal stores.
   std::set<SiteKey> after;
-  // The same once more before what relies on it is stored, so that it covers all that was stored to these lines by
-  // then; none: not known.
+  // The same once more before what relies on it is stored, or the next fence comes, so that it covers all that was
+  // stored to these lines by then; none: not known.
   std::set<SiteKey> before;
   bool atOperationEnd = false;  // before the operation ends
   // For an instruction without a place: this event alone.

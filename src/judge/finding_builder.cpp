@@ -71,8 +71,14 @@ class FindingBuilder {
     if (!run_.tracePath.empty())
       if (auto trace = Trace::open(run_.tracePath)) runTrace_ = std::make_unique<Trace>(std::move(*trace));
     bool runAgain = repeated.has_value();
-    Verdict now = context_.judge.verdict(cause_.space, run_.outcome);
     Verdict before = context_.judge.verdict(cause_.space, cause_.recovery);
+    // What ends and says the same is judged the same: the judge of a run knows less than that of a recovery.
+    auto judged = [&](const Outcome& o) {
+      bool same = o.ending == found.ending && o.code == found.code && o.text == found.text &&
+                  o.output == found.output && o.history == found.history;
+      return same ? before : context_.judge.verdict(cause_.space, o);
+    };
+    Verdict now = judged(run_.outcome);
     // To record it may take more time than it has, and what it records keeps a loop from repeating its state; then the
     // same restart is asked without that.
     if (repeated && (hangs || now.judgement == Judgement::Unknown)) {
@@ -81,7 +87,7 @@ class FindingBuilder {
       if (plain) run_.waiting = std::move(plain->waiting);
       runAgain = plain.has_value();
       run_.outcome = plain ? std::move(plain->outcome) : found;
-      now = context_.judge.verdict(cause_.space, run_.outcome);
+      now = judged(run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
 
@@ -156,7 +162,7 @@ class FindingBuilder {
   }
 
   void places() {
-    bool atomic = cause_.kind == FindingKind::NotAtomic;
+    bool atomic = cause_.kind == FindingKind::NotAtomic || cause_.kind == FindingKind::RecoveryFails;
     if (cause_.first)
       first_ = addPlace(race_     ? "written here"
                         : stale() ? "the pointer is stored here"
@@ -167,9 +173,10 @@ class FindingBuilder {
     if (race_)
       ;  // what else survives is beside the point
     else if (cause_.second)
-      second_ = addPlace(cause_.sameBytes ? "replaced here"
-                         : atomic         ? "to be stored here too"
-                                          : "survives: stored here",
+      second_ = addPlace(cause_.sameBytes  ? "replaced here"
+                         : cause_.creation ? "complete only when this is stored"
+                         : atomic          ? "to be stored here too"
+                                           : "survives: stored here",
                          cause_.second->level, eventOf(*cause_.second), false);
     else if (cause_.promised)
       second_ = addPlace("promised: the operation ends here", 1, *cause_.promised, false);
@@ -185,12 +192,13 @@ class FindingBuilder {
       crashes_.push_back(std::move(crash));
     }
     if (read_ && runTrace_ && *read_ < run_.queries.size() && run_.queries[*read_].where != 0) {
-      NumberedPlace place = placeOf(*runTrace_, "the restart reads it here", run_.queries[*read_].where);
+      NumberedPlace place = placeOf(*runTrace_, readLabel(), run_.queries[*read_].where);
       place.stack = context_.stacks.at(*runTrace_, place.where);
       place.where = 0;
       place.incidental = true;
       readPlace_ = addPlace(std::move(place));
     }
+    if (!race_ && cause_.kind == FindingKind::RecoveryFails && cause_.sameBytes) changedByRestart();
     if (!failedAt_.empty()) {
       NumberedPlace place;
       place.label = "the restart fails here";
@@ -207,6 +215,31 @@ class FindingBuilder {
         const Event& e = indexOf(ref).trace()[eventOf(ref)];
         addExample(finding_, affected(indexOf(ref).trace(), e.addr, bytesOf(e), e), true);
       }
+  }
+
+  // What it reads there: the bytes of (1), or where these are not known to be read those of (2).
+  std::string readLabel() const {
+    const Query& q = run_.queries[*read_];
+    if (!reads(q, cause_.first) && reads(q, cause_.second))
+      return fmt::format("the restart reads ({}) here", second_.value());
+    return reads(q, cause_.first) || !cause_.first ? "the restart reads it here" : "the restart reads this line here";
+  }
+
+  // The last store of the restart to anything but the value that made it start its repair.
+  void changedByRestart() {
+    if (!runTrace_) return;
+    const Event& value = indexOf(*cause_.first).trace()[eventOf(*cause_.first)];
+    std::optional<EventNo> last;
+    for (EventNo n = 0; n < runTrace_->end(); n = runTrace_->next(n)) {
+      const Event& e = (*runTrace_)[n];
+      if (isStore(e) && stackOf(e) != 0 && offsetOf(e.addr) != offsetOf(value.addr)) last = n;
+    }
+    if (!last) return;
+    NumberedPlace place = placeOfEvent(*runTrace_, "the restart changes something here", *last);
+    place.stack = context_.stacks.at(*runTrace_, place.where);
+    place.where = 0;
+    place.incidental = true;
+    addPlace(std::move(place));
   }
 
   // What it is in the words of XFDetector. A semantic bug, if everything is made durable but in the wrong order
@@ -302,10 +335,10 @@ class FindingBuilder {
     if (read_) c.read = read(*read_);
     c.tested = cause_.tested;
     c.eitherWay = cause_.eitherWay;
-    c.exchange = cause_.exchange;
     for (std::size_t i = 0; i < cause_.others.size(); ++i)
       c.others.push_back(seen(cause_.others[i], i < others_.size() ? others_[i] : PlaceNo(0)));
     c.lines = cause_.lines;
+    c.creation = cause_.creation;
     c.sameBytes = cause_.sameBytes;
     c.everFlushed = cause_.everFlushed;
     c.everFenced = cause_.everFenced;
@@ -378,10 +411,9 @@ class FindingBuilder {
       rmwFences();
     }
     if (!race_ && cause_.tested && cause_.kind != FindingKind::NotAtomic) {
-      add(FineWithout{second_});
+      add(FineWithout{cause_.kind == FindingKind::RecoveryFails ? first_ : second_});
       if (late()) add(CanWait{first_, second_});
     }
-    if (!race_ && cause_.exchange) add(FineExchanged{first_, second_});
     if (!race_ && cause_.cure) triedCure();
     if (!race_ && cause_.eitherWay) add(BothFail{});
     if (!cause_.examined) add(NotExamined{});

@@ -70,7 +70,8 @@ LostStore whyLost(const Index& index, StoreNo store, EventNo relied) {
       // A flush after the bytes were replaced is for what replaced them.
       left &= ~replacedBy(s, e);
       if (left == 0) open = false;
-      again |= n > relied;
+      bool repeats = (maskOf(e) & ~maskOf(s)) == 0 && replacedBy(s, e) == 0;
+      again |= n > relied && !repeats;
     }
     if (!flushes(e, line)) continue;
     out.everFlushed = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
@@ -45,7 +46,10 @@ Json placeJson(std::size_t number, const NumberedPlace& p) {
   j["type"] = p.type;
   j["caller"] = p.caller.empty() ? Json(nullptr) : Json(p.caller);
   j["incidental"] = p.incidental;
-  j["stack"] = framesJson(p.stack);
+  // The reader's own line first; the calls inside headers of libraries that it made on their own.
+  auto own = p.stack.begin() + static_cast<std::ptrdiff_t>(userFrame(p.stack));
+  j["within"] = framesJson({p.stack.begin(), own});
+  j["stack"] = framesJson({own, p.stack.end()});
   j["also_from"] = Json::array();
   for (const std::vector<Frame>& other : p.alsoFrom) j["also_from"].push_back(framesJson(other));
   return j;
@@ -212,10 +216,10 @@ struct Members {
     j["read"] = orNull(c.read, readJson);
     j["tested"] = c.tested;
     j["either_way"] = c.eitherWay;
-    j["exchange"] = c.exchange;
     j["others"] = Json::array();
     for (const SeenStore& store : c.others) j["others"].push_back(storeJson(store));
     j["lines"] = c.lines != 0 ? Json(c.lines) : Json(nullptr);
+    j["creation"] = c.creation;
     j["same_bytes"] = c.sameBytes;
     j["ever_flushed"] = c.everFlushed;
     j["ever_fenced"] = c.everFenced;
@@ -262,9 +266,6 @@ struct Members {
   Json operator()(const LockedCompleted&) const { return Json::object(); }
   Json operator()(const FineWithout& e) const { return Json{{"store", placeNoJson(e.store)}}; }
   Json operator()(const CanWait& e) const {
-    return Json{{"first", placeNoJson(e.first)}, {"second", placeNoJson(e.second)}};
-  }
-  Json operator()(const FineExchanged& e) const {
     return Json{{"first", placeNoJson(e.first)}, {"second", placeNoJson(e.second)}};
   }
   Json operator()(const BothFail&) const { return Json::object(); }

@@ -91,6 +91,9 @@ std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::s
   PlaceNo first = c.first ? c.first->place : 0, second = c.second ? c.second->place : 0;
   bool loses = f.shownBy && std::any_of(f.shownBy->crashes.begin(), f.shownBy->crashes.end(),
                                         [](const SeenCrash& crash) { return !crash.lost.empty(); });
+  if (c.creation)
+    return fmt::format("The pool is made step by step under its own name: if the power fails before {}, {}.",
+                       second != 0 ? fmt::format("it is complete at ({})", second) : "it is complete", fails);
   if (c.lines != 0)
     return fmt::format("{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first),
                        c.lines == 1 ? "is more than is stored at once" : fmt::format("goes into {} lines", c.lines),
@@ -154,13 +157,15 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                          second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails);
     case FindingKind::NotAtomic:
       return notAtomicVerdict(f, c, fails);
+    case FindingKind::RecoveryFails:
+      if (c.sameBytes) return notAtomicVerdict(f, c, fails);
+      break;
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
     case FindingKind::StalePointer:
       return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
           fails);
-    case FindingKind::RecoveryFails:
     case FindingKind::ProgramBug:
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
@@ -366,8 +371,6 @@ std::string cureText(const TriedCure& e, const CrashCause& c) {
       return e.oneLine ? fmt::format("store ({}) first, then ({}): they are in one line, which keeps their order",
                                      e.first, e.second)
                        : fmt::format("store ({}) and make it durable first, then store ({})", e.first, e.second);
-    case CureKind::Exchange:
-      return fmt::format("store ({}) and make it durable first, then store ({})", e.second, e.first);
     case CureKind::Atomic:
       return "make the update with one store of 8 bytes that switches from old to new, or log it so that recovery can "
              "finish or undo it";
@@ -382,8 +385,9 @@ std::string cureText(const TriedCure& e, const CrashCause& c) {
 
 // What was tried, and what came of it.
 std::string triedText(const TriedCure& e) {
-  std::string gone = e.gone == e.states ? (e.states == 1 ? "this crash state" : "these crash states")
-                                        : fmt::format("{} of these crash states", grouped(e.gone));
+  std::string gone = e.gone == 0 || e.states == 1 ? std::string("this crash state")
+                     : e.gone == e.states         ? std::string("these crash states")
+                                                  : fmt::format("{} of these crash states", grouped(e.gone));
   switch (e.cure) {
     case CureKind::Flush:
     case CureKind::Earlier:
@@ -392,9 +396,7 @@ std::string triedText(const TriedCure& e) {
     case CureKind::Fence:
       return fmt::format("Tried in the simulation: with that fence, {} can't come about.", gone);
     case CureKind::Order:
-      return fmt::format("Tried: with ({}) and without ({}) the restart ends well.", e.first, e.second);
-    case CureKind::Exchange:
-      return fmt::format("Tried: with ({}) and without ({}) the restart ends well.", e.second, e.first);
+      return "Tried: in the other order a crash between the two ends well.";
     case CureKind::Atomic:
       return "Tried: with all of it the restart ends well, and with nothing of it too.";
     case CureKind::Add:
@@ -450,10 +452,6 @@ struct Sentences {
   }
   std::string operator()(const CanWait& e) const {
     return fmt::format("With ({}) and without ({}) it ends well too, so ({}) can wait.", e.first, e.second, e.second);
-  }
-  std::string operator()(const FineExchanged& e) const {
-    return fmt::format("With ({}) stored and ({}) not, the restart would end well: the other order would work.",
-                       e.second, e.first);
   }
   std::string operator()(const BothFail&) const { return "Both of the two states were run, and both fail."; }
   std::string operator()(const NotExamined&) const {

@@ -121,7 +121,7 @@ TEST(Cause, WhatItKnowsIsData) {
   EXPECT_EQ(integerOf(cause.read->bytes.after), 5U) << "with everything persisted";
   ASSERT_EQ(cause.read->sources.size(), 2U);
   EXPECT_TRUE(cause.tested && cause.examined);
-  EXPECT_FALSE(cause.eitherWay || cause.exchange || cause.promised);
+  EXPECT_FALSE(cause.eitherWay || cause.promised);
   ASSERT_EQ(f.shownBy->crashes.size(), 1U);
   const SeenCrash& crash = f.shownBy->crashes[0];
   EXPECT_EQ(crash.event, f.crashState->front().at);

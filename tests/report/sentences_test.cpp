@@ -150,7 +150,6 @@ TEST(Hint, IsWhatWasTried) {
   EXPECT_EQ(hint(CureKind::Fence), "put a fence (sfence, pmem_drain) after (1), before (2)");
   EXPECT_EQ(hint(CureKind::Earlier), "flush the line of (1) and fence first, before (2)");
   EXPECT_EQ(hint(CureKind::Order), "store (1) and make it durable first, then store (2)");
-  EXPECT_EQ(hint(CureKind::Exchange), "store (2) and make it durable first, then store (1)");
   EXPECT_THAT(hint(CureKind::Add), testing::HasSubstr("add them to it before (1)"));
   EXPECT_THAT(hint(CureKind::Rename), testing::HasSubstr("under another name"));
   f.evidence = {TriedCure{CureKind::Flush, 1, 2, false, 2, 3}};
@@ -304,8 +303,6 @@ TEST(Facts, OfACause) {
             "Only under rmw-fences=off: on x86 a locked instruction completed the flush before the crash.");
   EXPECT_EQ(says(FineWithout{2}), "Without (2) the restart ends well: that is what leads to the failure.");
   EXPECT_EQ(says(CanWait{1, 2}), "With (1) and without (2) it ends well too, so (2) can wait.");
-  EXPECT_EQ(says(FineExchanged{1, 2}),
-            "With (2) stored and (1) not, the restart would end well: the other order would work.");
   EXPECT_EQ(says(BothFail{}), "Both of the two states were run, and both fail.");
   EXPECT_EQ(says(NotExamined{}),
             "The cause was not determined: there were too many failing states, or there was too little time.");

@@ -1,0 +1,50 @@
+// Places lead with the reader's own line, and show his call however deep in a library the instruction is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/text.h"
+
+namespace blackout {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string textOf(std::vector<Frame> stack, bool incidental) {
+  Finding f = makeFinding(FindingKind::CleanFlush);
+  NumberedPlace place;
+  place.label = "here";
+  place.incidental = incidental;
+  place.stack = std::move(stack);
+  f.places.push_back(std::move(place));
+  Report report;
+  report.findings.push_back(std::move(f));
+  return renderText(report, {});
+}
+
+TEST(Places, LeadWithTheReadersLine) {
+  std::string text =
+      textOf({{"std::atomic<int>::store", "/usr/include/c++/12/bits/atomic_base.h", 464, 1, "/bin/mail", true},
+              {"send", "/home/me/mail.cpp", 28, 3, "/bin/mail", false},
+              {"main", "/home/me/mail.cpp", 60, 3, "/bin/mail", false}},
+             false);
+  EXPECT_THAT(text, HasSubstr("(1) here: /home/me/mail.cpp:28:3 in send"));
+  EXPECT_THAT(text, HasSubstr("in what it calls: /usr/include/c++/12/bits/atomic_base.h:464:1"));
+  EXPECT_THAT(text, HasSubstr("called from /home/me/mail.cpp:60:3 in main"));
+}
+
+TEST(Places, ShowTheProgramsOwnCall) {
+  std::vector<Frame> stack;
+  for (std::uint32_t i = 0; i < 6; ++i)
+    stack.push_back({"inner" + std::to_string(i), "/src/pmdk/tx.c", 10 + i, 1, "/usr/lib/libpmemobj.so.1", false});
+  stack.push_back({"transfer", "/home/me/bank.c", 28, 3, "/bin/bank", false});
+  stack.push_back({"main", "/home/me/bank.c", 60, 3, "/bin/bank", false});
+  std::string text = textOf(stack, true);
+  EXPECT_THAT(text, HasSubstr("called from /home/me/bank.c:28:3 in transfer"));
+  EXPECT_THAT(text, HasSubstr("... 3 more calls ..."));
+  EXPECT_THAT(text, HasSubstr("... and 1 more call\n"));
+  EXPECT_THAT(text, Not(HasSubstr("inner4")));
+}
+
+}  // namespace
+}  // namespace blackout
