@@ -14,7 +14,7 @@
 // That many turns may be what it needs: then --steps is too small. It is not while something new is read in between.
 // RUN: %blackout check --detect=none --steps 1000 --pm pool -- ./compiled pool always > %t.out 2>&1; code=$?; rm -f pool; \
 // RUN:   { test $code = 3 && grep -q 'it made more than 128000 turns of its loops.*--steps allows more' %t.out; } || { echo always $code; cat %t.out; exit 1; }
-// RUN: %blackout check --detect=none --steps 1000 --pm pool -- ./compiled pool reads > %t.out 2>&1 || { cat %t.out; exit 1; }; rm -f pool
+// RUN: head -c 4096 /dev/zero > pool && %blackout check --detect=none --steps 1000 --pm pool -- ./compiled pool reads > %t.out 2>&1 || { cat %t.out; exit 1; }; rm -f pool
 // RUN: for p in compiled plain; do %blackout check --detect=none --run-timeout 60 --pm pool -- ./$p pool long > %t.out 2>&1 || { cat %t.out; exit 1; }; rm -f pool; done
 #include <emmintrin.h>
 #include <fcntl.h>
