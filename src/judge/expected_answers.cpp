@@ -170,8 +170,7 @@ Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {
   return expected;
 }
 
-// What a recovery may say if all that it lost belongs to operations that had ended, while others had not: the same as
-// with nothing lost.
+// What a recovery may say if all that it lost belongs to operations that had ended: the same as with nothing lost.
 std::optional<ExpectedAnswer> ExpectedAnswers::afterEnded(SpaceNo space, RecoveryNo recovery) {
   auto lost = probe_.lostStores(space, probe_.largest(space, recovery));
   if (!lost || lost->empty()) return std::nullopt;
@@ -197,12 +196,12 @@ ExpectedAnswer ExpectedAnswers::of(SpaceNo space, RecoveryNo recovery) {
   auto expected = at(space);
   if (!expected) return {};
   if (expected->basis == ExpectedAnswer::Basis::Operation || explorer_.space(space).level > 1) return *expected;
-  auto [overlaps, fresh] = overlaps_.try_emplace(space);
+  auto [byEnded, fresh] = byEnded_.try_emplace(space);
   if (fresh) {
     const Unit* unit = underWay(explorer_.space(space).at);
-    overlaps->second = unit != nullptr && !alone(*unit);
+    byEnded->second = unit == nullptr ? marked() : !alone(*unit);
   }
-  return overlaps->second ? afterEnded(space, recovery).value_or(*expected) : *expected;
+  return byEnded->second ? afterEnded(space, recovery).value_or(*expected) : *expected;
 }
 
 bool ExpectedAnswers::compared(SpaceNo space) {

@@ -2,10 +2,10 @@
 // one after it: so those are restarted too, with everything persisted, and what they say (how they end and what they
 // print) are the two legal answers. A difference between these two is what every correct update looks like.
 //
-// An operation is the innermost one that is under way, or a transaction that a library announces. If it overlaps
-// others, any mixture of them is right, and nothing is said but this: what operations had stored that had ended is
-// there, so a crash that loses nothing else leaves the same answer as one that loses nothing. Of a crash in a restart
-// nothing is said: what that had done by itself is no part of the operation that the first crash cut.
+// An operation is the innermost one that is under way, or a transaction that a library announces. Where none is under
+// way, or several overlap, of which any mixture is right, one thing is known: what operations had stored that had ended
+// is there, so a crash that loses nothing else leaves the same answer as one that loses nothing. Of a crash in a
+// restart nothing is said: what that had done by itself is no part of the operation that the first crash cut.
 //
 // Recovery may say in words what it did: which lines count is told by answer_lines.h. A restart has words of its own
 // only if it stored anything.
@@ -34,7 +34,7 @@ struct ExpectedAnswer {
     None,       // nothing can be said
     Stretch,    // what was stored between two ordering points, all or nothing
     Operation,  // a marked one
-    Ended,      // marked ones that had ended, amid others that had not
+    Ended,      // marked ones that had ended, where no other is under way, or several are
   };
   Basis basis = Basis::None;
   OutcomeNo before = 0;
@@ -104,7 +104,7 @@ class ExpectedAnswers {
   bool oneAnswer_ = true;
   std::vector<Unit> units_;  // of all threads, by their begins
   std::map<SpaceNo, ExpectedAnswer> known_;
-  std::map<SpaceNo, bool> overlaps_;  // whether what is under way there overlaps
+  std::map<SpaceNo, bool> byEnded_;  // no operation is under way there, or several that overlap
   const Outcome* final_;
   std::optional<AnswerLines> lines_;  // once somebody asked
 };

@@ -76,6 +76,21 @@ TEST(CrossFailure, AnswersAmidSeveralThreadsAreNotJudged) {
   EXPECT_TRUE(saysThreads(check(later, both).incomplete));
 }
 
+// The same after the last operation: what it promised is lost, and no other is under way.
+TEST(CrossFailure, AnEndedOperationThatIsLostIsShownAfterIt) {
+  JudgedProgram p;
+  p.opBegin(1, "set");
+  p.storeAt(p.place(1), kA, 1);
+  p.opEnd(1);
+  p.storeAt(p.place(2), kB, 1), p.persist(kB);
+  CrashCheck c = check(p, both);
+  ASSERT_FALSE(c.findings.empty());
+  const Finding& f = c.findings.front().finding;
+  EXPECT_EQ(f.severity, Severity::Shown);
+  EXPECT_TRUE(says(f, "\"set\" had ended before the power failed"));
+  EXPECT_TRUE(c.incomplete.empty());
+}
+
 // Whether it is said does not depend on which of two threads is faster.
 TEST(CrossFailure, ThreadsThatAreThereTogetherCountHoweverTheyTakeTurns) {
   enum class Order { Together, OneByOne, Joined };
