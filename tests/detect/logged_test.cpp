@@ -246,8 +246,8 @@ TEST(UnloggedStore, OnlyTheBytesThatAreNotLogged) {
   EXPECT_EQ(std::get<NotLogged>(p.found("unlogged-store")[0].claim).bytes, 4U);
 }
 
-// Outside of it, by another thread, of what no transaction minds, of what changes nothing, of what its outer one logged,
-// and where nobody says what is logged.
+// Outside of it, by another thread, of what no transaction minds, of what changes nothing, of what its outer one
+// logged, and where nobody says what is logged.
 TEST(UnloggedStore, NotOfOtherStores) {
   Transactions p;
   p.storeAt(p.place(1), 0, 7);
