@@ -355,7 +355,8 @@ struct Sentences {
       text += " " + textOf(History{o.operation}) + ",";
     }
     if (e.contradiction < e.operations.size())
-      text += fmt::format(" and then {}", textOf(History{e.operations[e.contradiction].operation}));
+      text += fmt::format(" and then {}{}", textOf(History{e.operations[e.contradiction].operation}),
+                          e.operations[e.contradiction].operation.results.empty() ? " answers nothing" : "");
     std::vector<std::string> possible;
     for (const Values& values : e.possible) {
       std::string one;

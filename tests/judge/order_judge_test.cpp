@@ -13,8 +13,8 @@ struct Written : JudgedProgram {
   explicit Written(bool durable, const char* specification = "register") {
     if (specification != nullptr) {
       std::string name = encodeValues(Values{Value::ofText(specification)});
-      writer.blob(EventKind::OpValues, 1, 0, name);
-      opBegin(1, "specification");
+      writer.blob(EventKind::OpValues, 1, 0, name, BLACKOUT_VALUES_ARGUMENTS);
+      writer.blob(EventKind::OpBegin, 1, 0, "specification", BLACKOUT_OP_VALUES);
       opEnd(1);
     }
     writer.blob(EventKind::OpBegin, 1, 5, "write");

@@ -2,12 +2,12 @@
 //
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: %cxx -std=c++17 -O1 -g -I%include %s -o harness
-// RUN: %blackout lin --pm pool -- ./harness pool > right.txt 2>&1 && FileCheck %s --check-prefix=RIGHT < right.txt
+// RUN: %blackout lin --operations 8 --pm pool -- ./harness pool > right.txt 2>&1 && FileCheck %s --check-prefix=RIGHT < right.txt
 // RIGHT: SUMMARY: blackout: no findings;
 //
 // open() begins anew each time: recovery is missing.
 // RUN: %cxx -std=c++17 -O1 -g -DANEW -I%include %s -o anew
-// RUN: %blackout lin --pm pool -- ./anew pool > anew.txt 2>&1; test $? -eq 3
+// RUN: %blackout lin --operations 4 --pm pool -- ./anew pool > anew.txt 2>&1; test $? -eq 3
 // RUN: FileCheck %s --check-prefix=ANEW < anew.txt
 // ANEW: What restarts answer was not judged: a restart on what the program left, with nothing lost, answers get({{[0-9]+}}){{.*}}, which no order of the operations explains: recovery is missing, or it opens something else than the pool, or this is no map.
 //

@@ -1,18 +1,24 @@
 // The other structures, each as small as it can be: right, and with a store that is not made durable (BUG=1).
 //
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DSET -I%include %s -o set && %blackout lin --pm pool -- ./set pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DSET -DBUG=1 -I%include %s -o set1 && not %blackout lin --pm pool -- ./set1 pool 2>&1 | FileCheck %s --check-prefix=SET
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DQUEUE -I%include %s -o queue && %blackout lin --pm pool -- ./queue pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DQUEUE -DBUG=1 -I%include %s -o queue1 && not %blackout lin --pm pool -- ./queue1 pool 2>&1 | FileCheck %s --check-prefix=QUEUE
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DSTACK -I%include %s -o stack && %blackout lin --pm pool -- ./stack pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DSTACK -DBUG=1 -I%include %s -o stack1 && not %blackout lin --pm pool -- ./stack1 pool 2>&1 | FileCheck %s --check-prefix=STACK
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DARRAY -I%include %s -o array && %blackout lin --pm pool -- ./array pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DARRAY -DBUG=1 -I%include %s -o array1 && not %blackout lin --pm pool -- ./array1 pool 2>&1 | FileCheck %s --check-prefix=ARRAY
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DREGISTER -I%include %s -o register && %blackout lin --pm pool -- ./register pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DREGISTER -DBUG=1 -I%include %s -o register1 && not %blackout lin --pm pool -- ./register1 pool 2>&1 | FileCheck %s --check-prefix=REGISTER
-// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DCOUNTER -I%include %s -o counter && %blackout lin --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %cxx -std=c++17 -O2 -g -DCOUNTER -DBUG=1 -I%include %s -o counter1 && not %blackout lin --pm pool -- ./counter1 pool 2>&1 | FileCheck %s --check-prefix=COUNTER
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DSET -I%include %s -o set
+// RUN: %blackout lin --operations 8 --pm pool -- ./set pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./set pool 2>&1 | FileCheck %s --check-prefix=SET
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DQUEUE -I%include %s -o queue
+// RUN: %blackout lin --operations 8 --pm pool -- ./queue pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./queue pool 2>&1 | FileCheck %s --check-prefix=QUEUE
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DSTACK -I%include %s -o stack
+// RUN: %blackout lin --operations 8 --pm pool -- ./stack pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./stack pool 2>&1 | FileCheck %s --check-prefix=STACK
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DARRAY -I%include %s -o array
+// RUN: %blackout lin --operations 8 --pm pool -- ./array pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./array pool 2>&1 | FileCheck %s --check-prefix=ARRAY
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DREGISTER -I%include %s -o register
+// RUN: %blackout lin --operations 8 --pm pool -- ./register pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./register pool 2>&1 | FileCheck %s --check-prefix=REGISTER
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DCOUNTER -I%include %s -o counter
+// RUN: %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=COUNTER
 // RIGHT: SUMMARY: blackout: no findings;
 // SET: contains({{[0-9]+}}) = 0, which could only be 1 (durable linearizability of a set).
 // QUEUE: (durable linearizability of a queue).
@@ -23,8 +29,8 @@
 //
 // What is made durable one operation later is lost by the last crash alone: too late for durable linearizability, but a
 // beginning of the run survives.
-// RUN: not %blackout lin --detect=none --pm pool -- ./register1 pool > /dev/null 2>&1
-// RUN: %blackout lin --criterion buffered --detect=none --pm pool -- ./register1 pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --detect=none --operations 8 --pm pool -- ./register pool > /dev/null 2>&1
+// RUN: env BUG=1 %blackout lin --criterion buffered --detect=none --operations 8 --pm pool -- ./register pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 #include <blackout/lin.hpp>
 
 #include "Inputs/pool.h"
@@ -41,14 +47,14 @@ struct Structure {
   static Structure* open(const char* pool) { return new Structure{mapPool<Root>(pool)}; }
   Root* root;
 
-  static void set(Cell& cell, uint64_t value, bool durable = true) {
+  static void set(Cell& cell, uint64_t value, bool now = true) {
     __atomic_store_n(&cell.value, value, __ATOMIC_RELEASE);
-    if (durable) persist(&cell);
+    if (now) persist(&cell);
   }
-  static constexpr bool kDurable = BUG != 1;
+  static bool durable() { return bug() != 1; }
 
 #if defined SET
-  bool insert(uint64_t key) { return at(key) == nullptr && (set(*at(0), key, kDurable), true); }
+  bool insert(uint64_t key) { return at(key) == nullptr && (set(*at(0), key, durable()), true); }
   bool contains(uint64_t key) { return at(key) != nullptr; }
   bool remove(uint64_t key) { return at(key) != nullptr && (set(*at(key), 0), true); }
   Cell* at(uint64_t key) {
@@ -58,7 +64,7 @@ struct Structure {
   }
 #elif defined QUEUE
   void enqueue(uint64_t value) {
-    set(root->cells[root->last.value % 128], value, kDurable);
+    set(root->cells[root->last.value % 128], value, durable());
     set(root->last, root->last.value + 1);
   }
   std::optional<uint64_t> dequeue() {
@@ -70,7 +76,7 @@ struct Structure {
 #elif defined STACK
   void push(uint64_t value) {
     set(root->cells[root->last.value], value);
-    set(root->last, root->last.value + 1, kDurable);
+    set(root->last, root->last.value + 1, durable());
   }
   std::optional<uint64_t> pop() {
     if (root->last.value == 0) return std::nullopt;
@@ -80,16 +86,16 @@ struct Structure {
   }
 #elif defined ARRAY
   size_t size() { return 6; }
-  void write(size_t i, uint64_t value) { set(root->cells[i], value, kDurable); }
+  void write(size_t i, uint64_t value) { set(root->cells[i], value, durable()); }
   uint64_t read(size_t i) { return root->cells[i].value; }
 #elif defined REGISTER
   void write(uint64_t value) {
-    if (BUG == 1) persist(&root->first);  // what the write before stored
-    set(root->first, value, kDurable);
+    if (!durable()) persist(&root->first);  // what the write before stored
+    set(root->first, value, durable());
   }
   uint64_t read() { return root->first.value; }
 #elif defined COUNTER
-  void add(uint64_t value) { set(root->first, root->first.value + value, kDurable); }
+  void add(uint64_t value) { set(root->first, root->first.value + value, durable()); }
   uint64_t read() { return root->first.value; }
 #endif
 };
