@@ -113,6 +113,26 @@ BLACKOUT_ANNOTATION(void blackout_op_begin_values(const char* name, const blacko
 BLACKOUT_ANNOTATION(void blackout_op_end_values(const blackout_value* results, size_t count), (void)results;
                     (void)count;)
 
+/* What the marked operations are those of: "map", "set", "queue", "stack", "register", "array" or "counter", empty (or 0)
+ * at first. Call it in the recorded run before the first of them; it counts as an operation itself.
+ *
+ * Then restarts that record their operations (blackout_history_begin) are judged by it: some order of all operations,
+ * those that had ended before the crash with their results, must explain every answer. Names and values:
+ *
+ *   map       insert(key, value) -> was it new; put(key, value); update(key, value) -> was it there;
+ *             remove(key) -> was it there; get(key), scan(key) -> value or no result; contains(key) -> 0 or 1
+ *   set       insert(key), remove(key), contains(key), scan(key)
+ *   queue     enqueue(value), dequeue() -> value or no result        stack      push(value), pop()
+ *   register  write(value), read() -> value                          array      write(index, value), read(index)
+ *   counter   add(value), read() -> value
+ *
+ * An operation that returns nothing has no result. <blackout/lin.hpp> does all of this for a class. */
+static __inline__ void blackout_specification(const char* name) {
+  blackout_value named = blackout_text(name);
+  blackout_op_begin_values("specification", &named, 1);
+  blackout_op_end_values(&named, 0);
+}
+
 /* Which runs a call applies to. Any other number ends the program with exit code 2. */
 #define BLACKOUT_STAGE_PRE 1  /* the recorded run */
 #define BLACKOUT_STAGE_POST 2 /* a restart after a crash */

@@ -178,8 +178,14 @@ class Search {
 
   void link() {
     // Those that must take effect first, so that the set of the others is small and by itself.
-    std::stable_partition(tasks_.begin() + static_cast<std::ptrdiff_t>(prefix_), tasks_.end(),
-                          [](const Task& t) { return !t.optional; });
+    std::vector<Task> optional;
+    std::size_t kept = prefix_;
+    for (std::size_t i = prefix_; i < tasks_.size(); ++i)
+      if (tasks_[i].optional)
+        optional.push_back(tasks_[i]);
+      else
+        tasks_[kept++] = tasks_[i];
+    std::copy(optional.begin(), optional.end(), tasks_.begin() + static_cast<std::ptrdiff_t>(kept));
     struct Moment {
       std::uint64_t time;
       bool isEnd;

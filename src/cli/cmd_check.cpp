@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "check/check.h"
-#include "cli/crash_options.h"
+#include "cli/check_words.h"
 #include "cli/interrupt.h"
 #include "cli/progress_line.h"
 #include "cli/record_options.h"
@@ -23,22 +23,6 @@
 namespace blackout::cli {
 
 namespace {
-
-struct Options {
-  RecordOptions record;
-  std::string fromTrace;
-  std::vector<std::string> only;
-  std::vector<std::string> suppressions;
-  bool printSuppressions = false;
-  std::vector<std::string> trust;
-  bool pmdk = false;
-  std::string failOn;  // empty: proved if crashes are explored, else suspected
-  CrashWords crash;
-  std::string model = "x86";
-  std::vector<std::string> detect;
-  std::string json;
-  std::string report;
-};
 
 // What the options mean, checked before anything runs: a mistyped option must not cost a run.
 struct Plan {
@@ -68,12 +52,12 @@ Result<void> prepare(std::optional<OutputFile>& file, const std::string& path, c
 }
 
 // A trace has no command: to explore it, one must be named.
-bool explores(const Options& options) {
+bool explores(const CheckWords& options) {
   return !options.crash.noExplore &&
          (options.fromTrace.empty() || !options.crash.recover.empty() || !options.crash.checker.empty());
 }
 
-Result<Plan> planOf(const Options& options) {
+Result<Plan> planOf(const CheckWords& options) {
   Plan plan;
   CheckOptions& check = plan.check;
   check.record = options.record;
@@ -171,23 +155,29 @@ Result<Report> watched(CheckOptions options) {
   return report;
 }
 
-Result<ExitCode> run(Options options, const ProgramCommand& program) {
+}  // namespace
+
+Result<ExitCode> runCheck(CheckWords options, const ProgramCommand& program, const std::string& subcommand) {
   if (options.fromTrace.empty()) {
-    if (auto ok = takeProgram(options.record, program, "check"); !ok) return tl::unexpected(ok.error());
+    if (auto ok = takeProgram(options.record, program, subcommand); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
     return fail("--from-trace judges a run that is over; leave out the program after --");
   } else if (!options.record.drive.empty()) {
     return fail(
         "--from-trace judges a run that is over; leave out --drive, or name a client of restarts: --recover-drive");
   }
+  options.record.command.insert(options.record.command.end(), options.arguments.begin(), options.arguments.end());
   auto plan = planOf(options);
   if (!plan) return tl::unexpected(plan.error());
+  if (plan->check.crash) plan->check.crash->needsSpecification = options.needsSpecification;
   auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());
   bool published = publish(*report, *plan);
   ExitCode code = exitCodeOf(*report, plan->failOn);
   return code == ExitCode::Clean && !published ? ExitCode::Inconclusive : code;
 }
+
+namespace {
 
 std::string modelHelp() {
   std::string text = "the persistency model and its settings, as x86:nt-order=any. ";
@@ -203,6 +193,52 @@ std::string modelHelp() {
   }
   return text;
 }
+
+}  // namespace
+
+void declareCheckOptions(CLI::App& app, CheckWords& o) {
+  declareRecordOptions(app, o.record);
+  app.add_option("--from-trace", o.fromTrace, "judge this trace instead of running a program")->type_name("TRACE");
+  app.add_option("--trace", o.record.tracePath, "keep the trace here")->type_name("FILE");
+  app.add_option("--only", o.only,
+                 "only findings with a place in this file or folder of the source; may be given "
+                 "more than once")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  app.add_option("--suppressions", o.suppressions,
+                 "a file of findings not to report, kind:pattern on each line: a kind as in the report, or race, "
+                 "semantic or performance; a function, a source file or a program file (the end of its path) with "
+                 "* and ? for any; # begins a comment. May be given more than once")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_flag("--print-suppressions", o.printSuppressions,
+               "end the report with the lines for --suppressions that would hide its findings");
+  app.add_option("--trust", o.trust,
+                 "assume that this library is right (its file name, the end of its path, or with * and ?): no "
+                 "crash inside a call into it, one before it if it orders anything, and no findings about what it "
+                 "does, nor about what it calls back; may be given more than once")
+      ->type_name("OBJECT")
+      ->allow_extra_args(false);
+  app.add_flag("--pmdk", o.pmdk,
+               "the program is built on PMDK: --trust for each of its libraries that it loads, with what that "
+               "leaves out said in the report (above all a crash while a pool is created: make the pool "
+               "beforehand). PMEM_IS_PMEM_FORCE=1 is set in any case, unless the variable is set already");
+  app.add_option(
+         "--fail-on", o.failOn,
+         "exit with 1 for findings that are shown, proved (shown, or suspected with a restart that says what it "
+         "should not), suspected or perf, or worse; by default proved if crashes are explored, else suspected")
+      ->type_name("SEVERITY");
+  declareCrashOptions(app, o.crash);
+  app.add_option("--model", o.model, modelHelp())->type_name("MODEL");
+  app.add_option("--detect", o.detect, detectHelp())->type_name("KIND,...")->delimiter(',')->allow_extra_args(false);
+  app.add_option("--json", o.json,
+                 "write the report as JSON too; -: to standard output, and the program's own "
+                 "output to standard error")
+      ->type_name("FILE");
+  app.add_option("--report", o.report, "write the report to this file instead of standard error")->type_name("FILE");
+}
+
+namespace {
 
 const Register registered({
     .name = "check",
@@ -225,51 +261,9 @@ const Register registered({
         "at or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal "
         "error.",
     .declare = [](CLI::App& app) -> Action {
-      auto o = std::make_shared<Options>();
-      declareRecordOptions(app, o->record);
-      app.add_option("--from-trace", o->fromTrace, "judge this trace instead of running a program")->type_name("TRACE");
-      app.add_option("--trace", o->record.tracePath, "keep the trace here")->type_name("FILE");
-      app.add_option("--only", o->only,
-                     "only findings with a place in this file or folder of the source; may be given "
-                     "more than once")
-          ->type_name("PATH")
-          ->allow_extra_args(false);
-      app.add_option("--suppressions", o->suppressions,
-                     "a file of findings not to report, kind:pattern on each line: a kind as in the report, or race, "
-                     "semantic or performance; a function, a source file or a program file (the end of its path) with "
-                     "* and ? for any; # begins a comment. May be given more than once")
-          ->type_name("FILE")
-          ->allow_extra_args(false);
-      app.add_flag("--print-suppressions", o->printSuppressions,
-                   "end the report with the lines for --suppressions that would hide its findings");
-      app.add_option("--trust", o->trust,
-                     "assume that this library is right (its file name, the end of its path, or with * and ?): no "
-                     "crash inside a call into it, one before it if it orders anything, and no findings about what it "
-                     "does, nor about what it calls back; may be given more than once")
-          ->type_name("OBJECT")
-          ->allow_extra_args(false);
-      app.add_flag("--pmdk", o->pmdk,
-                   "the program is built on PMDK: --trust for each of its libraries that it loads, with what that "
-                   "leaves out said in the report (above all a crash while a pool is created: make the pool "
-                   "beforehand). PMEM_IS_PMEM_FORCE=1 is set in any case, unless the variable is set already");
-      app.add_option(
-             "--fail-on", o->failOn,
-             "exit with 1 for findings that are shown, proved (shown, or suspected with a restart that says what it "
-             "should not), suspected or perf, or worse; by default proved if crashes are explored, else suspected")
-          ->type_name("SEVERITY");
-      declareCrashOptions(app, o->crash);
-      app.add_option("--model", o->model, modelHelp())->type_name("MODEL");
-      app.add_option("--detect", o->detect, detectHelp())
-          ->type_name("KIND,...")
-          ->delimiter(',')
-          ->allow_extra_args(false);
-      app.add_option("--json", o->json,
-                     "write the report as JSON too; -: to standard output, and the program's own "
-                     "output to standard error")
-          ->type_name("FILE");
-      app.add_option("--report", o->report, "write the report to this file instead of standard error")
-          ->type_name("FILE");
-      return [o](const ProgramCommand& program) { return run(*o, program); };
+      auto o = std::make_shared<CheckWords>();
+      declareCheckOptions(app, *o);
+      return [o](const ProgramCommand& program) { return runCheck(*o, program, "check"); };
     },
 });
 

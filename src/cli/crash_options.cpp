@@ -9,6 +9,7 @@
 
 #include "cli/record_options.h"
 #include "cli/words.h"
+#include "lin/structure.h"
 #include "report/finding_files.h"
 #include "run/launch.h"
 
@@ -205,6 +206,12 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "what restarts must exit with: zero; any (exit codes are ignored, the recorded run's too); or auto "
          "(default): zero, if the recorded run and a restart on what it left exit with 0, else nothing is concluded")
       ->type_name("CODE");
+  app.add_option("--criterion", w.criterion,
+                 "how answers of marked operations are judged where their specification is known: durable (default; an "
+                 "operation that a crash interrupts takes effect at any later time, or never), strict (before the "
+                 "crash, or never) or buffered (of each run, a part survives that has with every operation all that "
+                 "happened before it)")
+      ->type_name("NAME");
   app.add_flag("--loads-report", w.loadsReport,
                "list the restarted program's loads that may read from more than one store");
 }
@@ -238,6 +245,9 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   auto expect = expectExitNamed(w.expectExit);
   if (!expect) return tl::unexpected(expect.error());
   o.expectExit = *expect;
+  auto criterion = criterionNamed(w.criterion);
+  if (!criterion) return fail(fmt::format("--criterion {}: it is durable, strict or buffered", w.criterion));
+  o.criterion = *criterion;
   auto points = parsePointChoice(w.points);
   if (!points) return tl::unexpected(points.error());
   o.points = std::move(*points);

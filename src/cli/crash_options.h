@@ -36,6 +36,7 @@ struct CrashWords {
   std::string expectExit = "auto";
   std::string findings = "blackout-findings";
   bool loadsReport = false;
+  std::string criterion = "durable";
 };
 
 // `words` must outlive the app.

@@ -305,6 +305,27 @@ struct WrongAnswer {
   bool operator==(const WrongAnswer&) const = default;
 };
 
+// One operation of a history, with the run that made it: 0 is the recorded one. One that did not end was under way when
+// the power failed.
+struct ToldOperation {
+  unsigned run = 0;
+  HistoryOperation operation;  // without times
+  bool explained = false;      // it has its place in the longest beginning that has an order
+  bool operator==(const ToldOperation&) const = default;
+};
+
+// No order of the operations explains their answers (judge/order_judge.h).
+struct NoOrder {
+  static constexpr std::string_view kName = "no-order";
+  std::string structure;  // "map"
+  std::string criterion;  // "durable"
+  std::vector<ToldOperation>
+      operations;                   // on the part of the structure (a key, say) that has no order, by their begins
+  std::uint32_t contradiction = 0;  // of them, the first that can't be explained
+  std::vector<Values> possible;     // what it might have returned
+  bool operator==(const NoOrder&) const = default;
+};
+
 // What the restart trusts though no commit variable has committed it.
 struct TrustedTooSoon {
   static constexpr std::string_view kName = "trusted-too-soon";
@@ -432,9 +453,9 @@ struct OtherCallersWrite {
 
 using Fact =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
-                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, TrustedTooSoon, NotRepeated,
-                 NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit,
-                 OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate, DurableWithRmwFences,
-                 TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, TrustedTooSoon,
+                 NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash,
+                 InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
+                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

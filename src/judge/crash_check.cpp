@@ -159,9 +159,24 @@ class Check {
     AnswerJudge suspicion(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads);
     bool inTime = explorer.summary().stop == Stop::Finished || explorer.summary().stop == Stop::MaxRuns;
     bool compare = wants(o_.detect, FindingKind::CrossFailureRace);
-    StateJudge& judge = compare ? static_cast<StateJudge&>(answers) : oracle;
+    auto orderRules = orderRulesOf(index_.operations(), o_.criterion);
+    if (!orderRules) return tl::unexpected(orderRules.error());
+    std::optional<OrderJudge> orders;
+    if (!*orderRules && o_.needsSpecification)
+      out_.incomplete.emplace_back(
+          "What restarts answer was not judged: the program does not say what structure it is; build a harness with "
+          "<blackout/lin.hpp>, or call blackout_specification().");
+    // Where the program says what it is, or prints nothing, its answers are judged by their order alone.
+    bool declared = *orderRules && !(*orderRules)->guessed;
+    StateJudge& plain = compare && !declared ? static_cast<StateJudge&>(answers) : oracle;
+    bool byOrder = declared || !anyPrints();
+    if (*orderRules && !allFail)
+      judgeOrders(orders, **orderRules, traces, byOrder ? oracle : plain, intact->result.outcome);
+    byOrder = byOrder && (declared || orders);
+    StateJudge& judge = orders ? static_cast<StateJudge&>(*orders) : plain;
     BadReads bad(explorer, r_.baseline, *variables, reads);
-    JudgedExploration judged{{explorer, r_.baseline, r_.runs, traces, judge, expected, reads, bad, stacks_, patience_},
+    JudgedExploration judged{{explorer, r_.baseline, r_.runs, traces, judge, expected, reads, bad, stacks_, patience_,
+                              orders ? &*orders : nullptr},
                              suspicion,
                              causeOptions(whole),
                              o_.detect,
@@ -189,7 +204,7 @@ class Check {
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
       }
-    if (compare && !allFail && inTime && !patience_.over()) sayUnjudgedAnswers(expected);
+    if (compare && !byOrder && !allFail && inTime && !patience_.over()) sayUnjudgedAnswers(expected);
     if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
@@ -204,6 +219,25 @@ class Check {
   }
 
  private:
+  bool anyPrints() const {
+    for (OutcomeNo o : idRange<OutcomeNo>(explorer_->outcomeCount()))
+      if (!explorer_->outcome(o).output.empty()) return true;
+    return false;
+  }
+
+  // Makes the judge of orders, if its specification fits. What a program says of itself is wrong otherwise; what is
+  // only guessed by names is left.
+  void judgeOrders(std::optional<OrderJudge>& orders, const OrderRules& rules, CrashTraces& traces, StateJudge& inner,
+                   const Outcome& intact) {
+    if (rules.guessed && intact.history.empty()) return;
+    orders.emplace(*explorer_, index_, traces, inner, rules);
+    auto fits = orders->fits(intact);
+    if (fits) return;
+    orders.reset();
+    if (!rules.guessed)
+      out_.incomplete.push_back(fmt::format("What restarts answer was not judged: {}.", fits.error().sentence));
+  }
+
   CauseOptions causeOptions(const Verdict& intact) const {
     CauseOptions options;
     if (intact.judgement == Judgement::Failed) options.withoutCrash = intact.key;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "binary/stacks.h"
+#include "blackout/linearize.hpp"
 #include "detect/detect.h"
 #include "explore/explorer.h"
 #include "findings/replay_file.h"
@@ -56,6 +57,8 @@ struct CrashOptions {
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
+  lin::Criterion criterion = lin::Criterion::Durable;  // of answers of marked operations
+  bool needsSpecification = false;                     // without one the result is inconclusive
   bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever restarts do with it
   bool tree = true;
   unsigned jobs = 1;

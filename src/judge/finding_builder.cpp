@@ -91,7 +91,11 @@ class FindingBuilder {
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
 
-    finding_ = makeFinding(race_ ? FindingKind::CrossFailureRace : cause_.kind);
+    // Where a store was found to be lost, that is what is to be fixed.
+    bool unnamed = cause_.kind == FindingKind::RecoveryFails && before.key == OrderJudge::kKey;
+    finding_ = makeFinding(race_     ? FindingKind::CrossFailureRace
+                           : unnamed ? FindingKind::NotLinearizable
+                                     : cause_.kind);
     if (race_)
       read_ = cause_.read;
     else
@@ -101,6 +105,9 @@ class FindingBuilder {
     evidence();
     waitingThreads();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
+    if (before.key == OrderJudge::kKey && context_.orders != nullptr)
+      if (auto none = context_.orders->noOrder(cause_.space, run_.outcome))
+        finding_.evidence.push_back(std::move(*none));
     bool failsAgain = now.judgement == Judgement::Failed;
     finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
                                failsAgain ? failPlace_ : 0,

@@ -6,6 +6,7 @@
 #include "judge/bad_reads.h"
 #include "judge/cause_naming.h"
 #include "judge/intact.h"
+#include "judge/order_judge.h"
 #include "run/patience.h"
 
 namespace blackout {
@@ -30,6 +31,7 @@ struct ShowContext {
   BadReads& bad;
   Stacks& stacks;
   const Patience& patience;
+  OrderJudge* orders = nullptr;  // null: there is no specification
 };
 
 // A restart's read of the bytes of `mask` in a line, which holds `seen` then. `crash`: the first one, in the recording.

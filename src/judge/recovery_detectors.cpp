@@ -17,6 +17,7 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::WrongOrder:
     case FindingKind::NotAtomic:
     case FindingKind::RecoveryFails:
+    case FindingKind::NotLinearizable:
       return FoundBy::FailingRestarts;
     // Where a restart fails by itself it is the cause of that.
     case FindingKind::StalePointer:
@@ -74,8 +75,8 @@ Result<std::vector<ShownFinding>> racingRestarts(JudgedExploration& judged) {
   StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, judged.suspicion);
   auto races = suspectedRaces(probe, judged.suspicion, judged.shown, judged.causes);
   if (!races) return tl::unexpected(races.error());
-  ShowContext suspected{c.explorer, c.baseline, c.runner, c.traces, judged.suspicion,
-                        c.expected, c.reads,    c.bad,    c.stacks, c.patience};
+  ShowContext suspected{c.explorer, c.baseline, c.runner, c.traces,   judged.suspicion, c.expected,
+                        c.reads,    c.bad,      c.stacks, c.patience, c.orders};
   std::vector<ShownFinding> out;
   for (const Cause& race : *races) {
     auto shown = showRace(suspected, race);

@@ -69,6 +69,10 @@ constexpr std::array kOperations = {
 
 // What it returns is a value, not a yes or no.
 bool givesValue(Does does) { return does == Does::Get || does == Does::Pop || does == Does::Read; }
+// What it returns means nothing.
+bool givesNothing(Does does) {
+  return does == Does::Put || does == Does::Write || does == Does::Add || does == Does::Push;
+}
 // Beyond it, words are numbers of values.
 constexpr lin::Word kNumbered = lin::Word{1} << 63;
 
@@ -145,7 +149,7 @@ Result<StructureCall> StructureCalls::callOf(std::string_view name, std::span<co
   if (row->valued) put_[call.value] = true;
   if (!ended) return call;
   if (!givesValue(row->does)) {
-    if (results.empty() || (guessed_ && row->does != Does::Contains)) return call;
+    if (results.empty() || givesNothing(row->does) || (guessed_ && row->does != Does::Contains)) return call;
     if (results[0].kind != ValueKind::Unsigned && results[0].kind != ValueKind::Signed)
       return fail(fmt::format("\"{}\" of a {} returns yes or no, and was marked with {}", name, nameOf(kind_),
                               textOf(results[0])));

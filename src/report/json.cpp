@@ -281,6 +281,21 @@ struct Members {
                 {"after", saidJson(e.after)},
                 {"lines", wrongLinesJson(e.lines)}};
   }
+  Json operator()(const NoOrder& e) const {
+    Json j{{"structure", e.structure}, {"criterion", e.criterion}, {"operations", Json::array()}};
+    for (const ToldOperation& o : e.operations) {
+      j["operations"].push_back(Json{{"run", o.run},
+                                     {"name", o.operation.name},
+                                     {"arguments", operandsJson(o.operation.arguments)},
+                                     {"results", operandsJson(o.operation.results)},
+                                     {"ended", o.operation.finished()},
+                                     {"explained", o.explained}});
+    }
+    j["contradiction"] = e.contradiction;
+    j["possible"] = Json::array();
+    for (const Values& values : e.possible) j["possible"].push_back(operandsJson(values));
+    return j;
+  }
   Json operator()(const TrustedTooSoon& e) const {
     return Json{{"stale", e.stale},
                 {"writer", storeJson(e.writer)},

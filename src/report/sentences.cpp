@@ -166,6 +166,7 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
       return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
           fails);
+    case FindingKind::NotLinearizable:
     case FindingKind::ProgramBug:
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
@@ -207,6 +208,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
     case FindingKind::NotAtomic:
     case FindingKind::StalePointer:
     case FindingKind::RecoveryFails:
+    case FindingKind::NotLinearizable:
     case FindingKind::CrossFailureRace:
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
@@ -484,6 +486,33 @@ struct Sentences {
         e.operation ? "before " + name : "with nothing durable that was stored since the last ordering point",
         saidText(e.before), e.operation ? "after " + name : "with all of it durable", saidText(e.after),
         wrongLinesText(e.lines));
+  }
+  std::string operator()(const NoOrder& e) const {
+    // Of many operations, the last ones before the contradiction: what is far away has been explained.
+    constexpr std::uint32_t kShown = 6;
+    std::string text = "No order of the operations explains their answers:";
+    std::uint32_t first = e.contradiction > kShown ? e.contradiction - kShown : 0;
+    if (first != 0) text += fmt::format(" after {},", counted(first, "operation"));
+    for (std::uint32_t i = first; i <= e.contradiction && i < e.operations.size(); ++i) {
+      const ToldOperation& o = e.operations[i];
+      if (i > 0 && o.run != e.operations[i - 1].run) text += " the power fails,";
+      if (i == e.contradiction) break;
+      // Under way at the crash: it may have been done, or not.
+      text += " " + textOf(History{o.operation}) + ",";
+    }
+    if (e.contradiction < e.operations.size())
+      text += fmt::format(" and then {}{}", textOf(History{e.operations[e.contradiction].operation}),
+                          e.operations[e.contradiction].operation.results.empty() ? " answers nothing" : "");
+    std::vector<std::string> possible;
+    for (const Values& values : e.possible) {
+      std::string one;
+      for (const Value& v : values) one += (one.empty() ? "" : " ") + textOf(v);
+      possible.push_back(one.empty() ? "nothing" : one);
+    }
+    if (!possible.empty()) text += fmt::format(", which could only be {}", alternatives(possible));
+    return text + fmt::format(" ({}{} linearizability of a{} {}).", e.criterion,
+                              e.criterion == "buffered" ? " durable" : "", e.structure == "array" ? "n" : "",
+                              e.structure);
   }
   std::string operator()(const TrustedTooSoon& e) const {
     std::string why = "though nothing had been committed";

@@ -384,6 +384,27 @@ TEST(Facts, WrongLinesOfAnAnswer) {
             " Its line 2, \"b 0\", is only in the first, and line 1, \"a 1\", only in the second.");
 }
 
+TEST(Facts, NoOrder) {
+  Finding f = shown(FindingKind::MissingFlush);
+  Values one = {Value::ofUnsigned(1)};
+  HistoryOperation insert{1, "insert", {Value::ofUnsigned(7), Value::ofUnsigned(70)}, one, 0, 0};
+  HistoryOperation cut{1, "remove", {Value::ofUnsigned(7)}, {}, 0, HistoryOperation::kUnfinished};
+  HistoryOperation get{1, "get", {Value::ofUnsigned(7)}, {Value::ofUnsigned(0)}, 0, 0};
+  NoOrder fact{"map", "durable", {{0, insert, true}, {0, cut, true}, {1, get, false}}, 2, {{}, {Value::ofUnsigned(70)}}};
+  EXPECT_EQ(sentenceOf(fact, f),
+            "No order of the operations explains their answers: insert(7, 70) = 1, remove(7) unfinished, the power "
+            "fails, and then get(7) = 0, which could only be nothing or 70 (durable linearizability of a map).");
+  fact.operations[2].operation.results.clear();
+  EXPECT_NE(sentenceOf(fact, f).find("and then get(7) answers nothing, which could only be"), std::string::npos);
+  // Of many, the last ones.
+  fact = {"array", "buffered", {}, 8, {}};
+  for (int i = 0; i < 8; ++i) fact.operations.push_back({0, insert, true});
+  fact.operations.push_back({1, get, false});
+  std::string text = sentenceOf(fact, f);
+  EXPECT_EQ(text.find("No order of the operations explains their answers: after 2 operations, insert(7, 70) = 1,"), 0U);
+  EXPECT_NE(text.find("and then get(7) = 0 (buffered durable linearizability of an array)."), std::string::npos);
+}
+
 TEST(Facts, TrustedTooSoon) {
   Finding f = shown(FindingKind::NotAtomic);
   TrustedTooSoon fact{false, store(0), std::nullopt, std::nullopt};

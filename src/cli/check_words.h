@@ -1,0 +1,38 @@
+// The options of `blackout check` as the user writes them. `blackout lin` is a check of a harness, and has them too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/crash_options.h"
+#include "cli/record_options.h"
+#include "cli/subcommand.h"
+
+namespace blackout::cli {
+
+struct CheckWords {
+  RecordOptions record;
+  std::string fromTrace;
+  std::vector<std::string> only;
+  std::vector<std::string> suppressions;
+  bool printSuppressions = false;
+  std::vector<std::string> trust;
+  bool pmdk = false;
+  std::string failOn;  // empty: proved if crashes are explored, else suspected
+  CrashWords crash;
+  std::string model = "x86";
+  std::vector<std::string> detect;
+  std::string json;
+  std::string report;
+  // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
+  std::vector<std::string> arguments;
+  bool needsSpecification = false;
+};
+
+// `words` must outlive the app.
+void declareCheckOptions(CLI::App& app, CheckWords& words);
+
+// `subcommand`: who asks, for sentences.
+Result<ExitCode> runCheck(CheckWords words, const ProgramCommand& program, const std::string& subcommand);
+
+}  // namespace blackout::cli
