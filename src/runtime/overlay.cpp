@@ -91,8 +91,9 @@ void keep(const Found& f) {
 
 void noteRecorded(const Found& f, Use use) {
   if (!f.recorded) return;
-  // What it only adds to does not decide how it ends.
-  if (use != Use::Add) __atomic_fetch_or(&worker->used, BLACKOUT_USED_RECORDED, __ATOMIC_RELAXED);
+  // What it only adds to does not decide how it ends, nor does what it made itself.
+  bool own = f.layer == kOwn && f.kind != Kind::Nothing;
+  if (use != Use::Add && !own) __atomic_fetch_or(&worker->used, BLACKOUT_USED_RECORDED, __ATOMIC_RELAXED);
   char text[PATH_MAX + 128];
   snprintf(text, sizeof text,
            f.tooLarge
