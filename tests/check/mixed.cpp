@@ -25,6 +25,7 @@ void persist(char* p, size_t n);
 
 int main(int, char** argv) {
   auto* pool = static_cast<char*>(mapPool(argv[1], 4096));
+  if (*static_cast<volatile char*>(pool) > 1) return 1;
   memset(pool, 1, 300);
   persist(pool, 300);
 }
