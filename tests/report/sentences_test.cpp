@@ -390,7 +390,8 @@ TEST(Facts, NoOrder) {
   HistoryOperation insert{1, "insert", {Value::ofUnsigned(7), Value::ofUnsigned(70)}, one, 0, 0};
   HistoryOperation cut{1, "remove", {Value::ofUnsigned(7)}, {}, 0, HistoryOperation::kUnfinished};
   HistoryOperation get{1, "get", {Value::ofUnsigned(7)}, {Value::ofUnsigned(0)}, 0, 0};
-  NoOrder fact{"map", "durable", {{0, insert, true}, {0, cut, true}, {1, get, false}}, 2, {{}, {Value::ofUnsigned(70)}}};
+  NoOrder fact{
+      "map", "durable", {{0, insert, true}, {0, cut, true}, {1, get, false}}, 2, {{}, {Value::ofUnsigned(70)}}};
   EXPECT_EQ(sentenceOf(fact, f),
             "No order of the operations explains their answers: insert(7, 70) = 1, remove(7) unfinished, the power "
             "fails, and then get(7) = 0, which could only be nothing or 70 (durable linearizability of a map).");
