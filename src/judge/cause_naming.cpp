@@ -300,6 +300,15 @@ class Naming {
     if (level() != 1 || !cause_.first || cause_.first->level != 1 || !cause_.tested) return {};
     const Index& index = *indexes_[0];
     auto in = unloggedStore(index, cause_.first->store);
+    // The commit would have to come first, which makes no sense: what is missing is in the log.
+    if (!in && cause_.late && cause_.second) {
+      in = unloggedStore(index, cause_.second->store);
+      if (!in) return {};
+      std::swap(cause_.first, cause_.second);
+      cause_.kind = FindingKind::NotAtomic;
+      cause_.late = false;
+      cause_.cure = CureKind::Atomic;
+    }
     if (!in) return {};
     if (in->end < explorer_.space(cause_.space).at) {
       if (cause_.applied != nullptr) cause_.cure = CureKind::Add;
@@ -457,16 +466,19 @@ class Naming {
     return out;
   }
 
-  // Whether a crash between the two, with everything persisted, ends well: then the earlier one does not rely on the
-  // other. Where the program says how far it is in a pool, what says that the pool is there is such a store.
-  // (Answers are judged only where something races, so there that a crash ends well says little.)
+  // Whether crashes between the two, with everything persisted, end well, and something else was made durable in
+  // between: then the earlier one does not rely on the other. Where the program says how far it is in a pool, what says
+  // that the pool is there is such a store. (Answers are judged only where something races, so there that a crash ends
+  // well says little.)
   bool livedWithout(const StoreRef& earlier, const StoreRef& lost) const {
-    if (cause_.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) return false;
+    // In a restart that is cut short, a crash before it had changed anything ends well, whatever is wrong with it.
+    if (level() > 1 || cause_.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) return false;
+    unsigned fineInBetween = 0;
     for (SpaceNo s = cause_.space; s > 0 && probe_.sameRun(s - 1, cause_.space);) {
       --s;
       EventNo at = explorer_.space(s).at;
       if (at <= eventOf(earlier)) return false;
-      if (at <= eventOf(lost) && !whole_.contains(s)) return true;
+      if (at <= eventOf(lost) && !whole_.contains(s) && ++fineInBetween > 1) return true;
     }
     return false;
   }

@@ -84,6 +84,9 @@ std::optional<Unlogged> unloggedStore(const Index& index, StoreNo store) {
   };
   std::map<std::uint64_t, Open> open;
   const PmAddr line = addressOf(lineOf(s.addr));
+  // What is no transaction's business, its own log above all.
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (const Event& e = trace[n]; kindOf(e) == EventKind::TxIgnore && s.addr - e.addr < e.value) return std::nullopt;
   auto mine = [&](const Event& e) { return e.addr != 0 || threadOf(e) == threadOf(s); };
   std::optional<std::uint64_t> number;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {

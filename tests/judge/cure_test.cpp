@@ -215,6 +215,7 @@ TEST(Kind, SpoiledBeforeItIsLetGo) {
 TEST(Kind, WhatLivedWithoutItDoesNotRelyOnIt) {
   JudgedProgram p;
   p.storeAt(p.place(1), 0, 1), p.persist(0);  // magic
+  p.storeAt(p.place(9), 256, 1), p.persist(256);
   p.storeAt(p.place(2), 64, 7);
   p.storeAt(p.place(3), 128, 7);
   p.clwb(1, 64), p.clwb(1, 128), p.sfence(1);
