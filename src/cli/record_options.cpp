@@ -36,13 +36,11 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "catching its faults. auto (default), always: all of it; never: none, so that no check of a program is clean, "
          "because what libc and its like read is not seen")
       ->type_name("WHEN");
-  app.add_flag_callback(
-      "--no-patches", [&options] { options.patches = false; },
-      "leave the code of programs and libraries that were not built with blackout-clang as it is. Otherwise an "
-      "instruction "
-      "that has faulted on persistent memory some times is replaced, in memory, by a jump to code that follows it "
-      "without "
-      "a fault: the same is found, faster; a program that reads its own code sees the jump");
+  app.add_flag(
+      "--patches,!--no-patches", options.patches,
+      "an instruction of code that was not built with blackout-clang which has faulted on persistent memory some "
+      "times is replaced, in memory, by a jump to code that follows it without a fault: the same is found, faster. "
+      "A program that reads its own code sees the jump. Off unless it is asked for");
   app.add_option("--keep-pool", options.keepPool,
                  "keep the pools as the program left them: a file, or a folder for several; your own pools are never "
                  "changed")

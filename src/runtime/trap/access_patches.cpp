@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
@@ -106,6 +107,10 @@ bool codeAround(uintptr_t pc, Code& code) {
     if (p.end == 0 || p.begin < code.begin || p.begin >= code.end) continue;
     for (uintptr_t at = p.begin; at < p.end && at < code.end; ++at) pristine[at - code.begin] = p.bytes[at - p.begin];
   }
+  // Breakpoints of fences, too: what is behind one would be taken for other instructions.
+  for (size_t n = 0; n < size; ++n)
+    if (const Patch* fence = pristine[n] == kBreakpoint ? patchAt(code.begin + n) : nullptr)
+      pristine[n] = fence->original[0];
   auto from = reinterpret_cast<uintptr_t>(pristine);
   return sweep.over({from, from + size}) && sweep.starts.get(code.shifted(pc)) &&
          (!code.file.runtime || !sweep.jumpsAnywhere);
@@ -339,6 +344,18 @@ bool patchStretch(const Code& code, const Stretch& s) {
   return true;
 }
 
+// Where an instruction that was replaced is in its stub; 0: none was here.
+uintptr_t placeInStub(uintptr_t pc) {
+  for (int i = __atomic_load_n(&patchCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i) {
+    const AccessPatch& patch = patches[i];
+    uintptr_t end = __atomic_load_n(&patch.end, __ATOMIC_ACQUIRE);
+    if (pc < patch.begin || pc >= end) continue;
+    for (int n = 0; n < patch.count; ++n)
+      if (patch.begin + patch.pieces[n].offset == pc) return patch.stub + patch.pieces[n].at;
+  }
+  return 0;
+}
+
 size_t refusedEntry(uintptr_t pc) { return (pc * 0x9e3779b97f4a7c15u) >> 51; }
 static_assert(kRefused == size_t{1} << (64 - 51));
 bool wasRefused(uintptr_t pc) { return refusedAt[refusedEntry(pc)] == pc; }
@@ -379,23 +396,16 @@ bool prepareAccessPatches(const AccessPatching& wanted) {
 
 namespace {
 
-// The program's own stack for signals may be small.
-alignas(16) char ownStack[65536];
-
-[[gnu::noinline]] void onOwnStack(void (*function)(uintptr_t, bool*), uintptr_t pc, bool* done) {
-  char* top = ownStack + sizeof ownStack;
-  asm volatile(
-      "movq %%rsp, %%rbx\n\t"
-      "movq %[top], %%rsp\n\t"
-      "call *%[function]\n\t"
-      "movq %%rbx, %%rsp"
-      : "+D"(pc), "+S"(done)
-      : [top] "r"(top), [function] "r"(function)
-      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
-        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+// The program's own stack for signals may be small. (Another one would not do: a signal there would begin at the top of
+// theirs.)
+bool hasStack() {
+  constexpr uintptr_t kNeeded = 16384;
+  stack_t stack{};
+  if (syscall(SYS_sigaltstack, nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return true;
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - reinterpret_cast<uintptr_t>(stack.ss_sp) >= kNeeded;
 }
 
-void patchThere(uintptr_t pc, bool* result) {
+bool patchThere(uintptr_t pc) {
   bool done = false;
   Code code;
   // Itself first, then with what is before it.
@@ -411,7 +421,7 @@ void patchThere(uintptr_t pc, bool* result) {
     }
   }
   if (!done) refuse(pc);
-  *result = done;
+  return done;
 }
 
 }  // namespace
@@ -419,10 +429,9 @@ void patchThere(uintptr_t pc, bool* result) {
 bool patchAccess(uintptr_t pc) {
   if (patches == nullptr || ownerAt(pc) != 0) return false;
   if (originalAt(pc) != nullptr) return true;
-  if (wasRefused(pc) || !lock()) return false;
+  if (wasRefused(pc) || !hasStack() || !lock()) return false;
   int before = errno;
-  bool done = false;
-  onOwnStack(patchThere, pc, &done);
+  bool done = patchThere(pc);
   errno = before;
   unlock();
   return done;
@@ -430,18 +439,14 @@ bool patchAccess(uintptr_t pc) {
 
 bool accessTrapped(ucontext_t& context) {
   greg_t& rip = context.uc_mcontext.gregs[REG_RIP];
-  uintptr_t pc = uintptr_t(rip) - 1;
-  for (int i = __atomic_load_n(&patchCount, __ATOMIC_ACQUIRE) - 1; i >= 0; --i) {
-    const AccessPatch& patch = patches[i];
-    uintptr_t end = __atomic_load_n(&patch.end, __ATOMIC_ACQUIRE);
-    if (pc < patch.begin || pc >= end) continue;
-    for (int n = 0; n < patch.count; ++n) {
-      if (patch.begin + patch.pieces[n].offset != pc) continue;
-      rip = greg_t(patch.stub + patch.pieces[n].at);
-      return true;
-    }
-  }
-  return false;
+  uintptr_t place = placeInStub(uintptr_t(rip) - 1);
+  if (place != 0) rip = greg_t(place);
+  return place != 0;
+}
+
+void enterPatch(ucontext_t& context) {
+  greg_t& rip = context.uc_mcontext.gregs[REG_RIP];
+  if (uintptr_t place = placeInStub(uintptr_t(rip))) rip = greg_t(place);
 }
 
 uintptr_t placeOfAccess(uintptr_t pc, bool* exact) {

@@ -46,6 +46,9 @@ const uint8_t* originalAt(uintptr_t pc);
 // A SIGTRAP: true if it was a breakpoint's byte of a patch; the context is where it goes on.
 bool accessTrapped(ucontext_t& context);
 
+// The same before it gets there.
+void enterPatch(ucontext_t& context);
+
 // In a stub: where the program has it; `exact`: whether its registers are the program's, too. An address that is in no
 // stub is its own.
 uintptr_t placeOfAccess(uintptr_t pc, bool* exact = nullptr);

@@ -375,7 +375,11 @@ void onFault(int signal, siginfo_t* info, void* context) {
     fault = recordsEvents() ? recordFault(*i, u, address, true) : observeFault(*i, u, address, counts);
   }
   errno = saved;
-  if (fault == Fault::Handled) return;
+  if (fault == Fault::Handled) {
+    // It may go on in the middle of what was just patched.
+    enterPatch(u);
+    return;
+  }
   // It is the program's own: in a stub, at the instruction that it has.
   bool exact = false;
   uintptr_t place = placeOfAccess(uintptr_t(u.uc_mcontext.gregs[REG_RIP]), &exact);
