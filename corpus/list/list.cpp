@@ -94,7 +94,7 @@ class List {
     ++reached.removes;
     Node* next = node->next;
 #if BUG == 5
-    // UD, not atomic: the node is cleared while it is still linked. A crash in between cuts off the rest of the list.
+    // UD, wrong order: the node is cleared while it is still linked. A crash in between cuts off the rest of the list.
     node->next = nullptr;  // @LOST 5
     pm_persist(&node->next, sizeof node->next);
 #endif

@@ -238,6 +238,9 @@ class Naming {
     std::vector<StoreRef> all = cause_.others;
     all.push_back(*cause_.first);
     all.push_back(*cause_.second);
+    return oneExecution(all);
+  }
+  bool oneExecution(const std::vector<StoreRef>& all) const {
     auto [low, high] = std::minmax_element(all.begin(), all.end());
     if (low->level != high->level) return false;
     const Index& index = indexOf(*low);
@@ -478,7 +481,25 @@ class Naming {
       --s;
       EventNo at = explorer_.space(s).at;
       if (at <= eventOf(earlier)) return false;
-      if (at <= eventOf(lost) && !whole_.contains(s) && ++fineInBetween > 1) return true;
+      if (at <= eventOf(lost) && !whole_.contains(s) && (++fineInBetween > 1 || unpaired(earlier, lost))) return true;
+    }
+    return false;
+  }
+  // Whether the lost store's instruction is executed once more, in another stretch between fences, and the other one is
+  // not: what relies on a store comes with it each time.
+  bool unpaired(const StoreRef& earlier, const StoreRef& lost) const {
+    const Trace& trace = indexOf(lost).trace();
+    const Event& stored = trace[eventOf(lost)];
+    SiteKey own = siteKey(trace, stored), other = siteKey(trace, trace[eventOf(earlier)]);
+    if (!own.known || !other.known || own == other) return false;
+    bool fenced = false;
+    for (EventNo n = trace.next(eventOf(lost)); n < trace.end(); n = trace.next(n)) {
+      const Event& e = trace[n];
+      fenced |= groupOf(e) == EventGroup::Fence && threadOf(e) == threadOf(stored);
+      if (!isStore(e)) continue;
+      SiteKey site = siteKey(trace, e);
+      if (site == other) return false;
+      if (fenced && site == own) return true;
     }
     return false;
   }
@@ -498,6 +519,8 @@ class Naming {
       if (!gone) return tl::unexpected(gone.error());
       if (!*gone) continue;
       if (!pair) pair = ref;
+      // Its own other parts can't wait for it.
+      if (oneExecution({ref, *cause_.first})) continue;
       auto waits = canWait(std::span(&ref, 1));
       if (!waits) return tl::unexpected(waits.error());
       if (!*waits) continue;
