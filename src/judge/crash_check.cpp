@@ -309,8 +309,8 @@ class Check {
     ReadCoverage coverage = readCoverage(*explorer_, index_, r_.tracked, pmdk_ ? &*pmdk_ : nullptr);
     out_.exploration.storedBytes = coverage.stored;
     out_.exploration.readBytes = coverage.read;
-    // What a bound left out might have read it.
-    if (coverage.stored == 0 || explorer_->summary().stop != Stop::Finished) return;
+    // What a bound or the choice of points left out might have read it.
+    if (coverage.stored == 0 || explorer_->summary().stop != Stop::Finished || !o_.points.neighbouring()) return;
     constexpr std::string_view kCure =
         "let a restart ask for what the pool should hold, with --recover COMMAND, and --recover-stdin FILE for its "
         "questions";

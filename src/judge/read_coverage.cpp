@@ -5,13 +5,21 @@
 
 #include "events/trace.h"
 #include "judge/state_probe.h"
+#include "model/interest.h"
 
 namespace blackout {
 
 ReadCoverage readCoverage(const Explorer& explorer, const Index& recording, const TrackedBytes& tracked,
                           const Trusted* libraries) {
   std::map<LineId, std::uint64_t> own, all;
+  const Trace& trace = recording.trace();
+  WantedCrashes crashes;
+  EventNo told = 0;
   for (StoreNo s : idRange<StoreNo>(recording.stores().size())) {
+    // Where the program wants no crash, nothing is to be read after one.
+    for (; told < recording.stores()[s].event; told = trace.next(told))
+      if (crashes.event(kindOf(trace[told]))) own.clear(), all.clear();
+    if (!crashes.wanted()) continue;
     std::uint64_t mask = maskOf(recording, s);
     all[recording.stores()[s].line] |= mask;
     if (libraries == nullptr || !libraries->inside(recording.stores()[s].event))

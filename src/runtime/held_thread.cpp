@@ -14,7 +14,8 @@ namespace blackout::rt {
 
 namespace {
 
-constexpr int kAnyChild = 0x40000000;  // __WALL
+constexpr int kAnyChild = 0x40000000;        // __WALL
+constexpr unsigned long long kStep = 0x100;  // the trap flag
 
 long trace(int request, pid_t thread, void* address, void* data) {
   return syscall(SYS_ptrace, request, thread, address, data);
@@ -72,6 +73,7 @@ HeldThread::HeldThread(ThreadId id) : id_(id) {
 }
 
 HeldThread::~HeldThread() {
+  if (held_ && stepped_) clearStep();
   if (held_) trace(PTRACE_DETACH, id_.thread, nullptr, reinterpret_cast<void*>(uintptr_t(signal_)));
 }
 
@@ -89,12 +91,51 @@ bool VectorRegisters::operator==(const VectorRegisters& other) const {
   return size == other.size && memcmp(bytes, other.bytes, size) == 0;
 }
 
+// The kernel sends the trap of a step in any case: to a thread that blocks it, as handlers of the runtime do, only
+// after it has taken the handler away for good.
+bool HeldThread::blocksTrap() const {
+  constexpr int kGetMask = 0x420a;  // PTRACE_GETSIGMASK
+  uint64_t mask = 0;
+  return trace(kGetMask, id_.thread, reinterpret_cast<void*>(sizeof mask), &mask) != 0 ||
+         (mask >> (SIGTRAP - 1) & 1) != 0;
+}
+
+// pushf stores the flag that makes the step with all others: a popf long after the thread was let go would set it
+// again, and nobody expects that trap.
+bool HeldThread::pushesFlags() const {
+  user_regs_struct now;
+  uint8_t code[2] = {};
+  if (!registers(now) || !readMemory(id_.process, now.rip, code, 1)) return false;
+  if (code[0] == 0x66 && !readMemory(id_.process, now.rip + 1, code + 1, 1)) return false;
+  return code[0] == 0x9c || (code[0] == 0x66 && code[1] == 0x9c);
+}
+
+bool HeldThread::clearPushedStep() const {
+  user_regs_struct now;
+  uint8_t second = 0;  // byte of the flags, whose lowest bit is the step's
+  if (!registers(now) || !readMemory(id_.process, now.rsp + 1, &second, 1)) return false;
+  second = uint8_t(second & ~1U);
+  iovec from{&second, 1}, to{reinterpret_cast<void*>(now.rsp + 1), 1};
+  return syscall(SYS_process_vm_writev, id_.process, &from, 1UL, &to, 1UL, 0UL) == 1;
+}
+
+// After a step over popf the kernel takes the flag of the steps for the program's own, and leaves it set for good.
+void HeldThread::clearStep() const {
+  user_regs_struct now;
+  if (!registers(now) || (now.eflags & kStep) == 0) return;
+  now.eflags &= ~kStep;
+  trace(PTRACE_SETREGS, id_.thread, nullptr, &now);
+}
+
 bool HeldThread::step() {
   int status;
-  if (signal_ != 0) return false;
+  if (signal_ != 0 || blocksTrap()) return false;
+  if (user_regs_struct now; !stepped_ && (!registers(now) || (now.eflags & kStep) != 0)) return false;
+  stepped_ = true;
+  bool pushes = pushesFlags();
   if (trace(PTRACE_SINGLESTEP, id_.thread, nullptr, nullptr) != 0 || !waitForStop(status, true)) return false;
   bool event = status >> 16 != 0;
-  if (WSTOPSIG(status) == SIGTRAP && !event) return true;
+  if (WSTOPSIG(status) == SIGTRAP && !event) return !pushes || clearPushedStep();
   if (!event) signal_ = WSTOPSIG(status);
   return false;
 }

@@ -29,16 +29,21 @@ class HeldThread {
   const ThreadId& id() const { return id_; }
   bool registers(user_regs_struct& to) const;
   bool registers(VectorRegisters& to) const;
-  // Goes on by one instruction; false: something else happened.
+  // Goes on by one instruction; false: something else happened, or it steps for the program or the runtime itself.
   bool step();
   // Lets it keep its stack as the end of the run (worker->frames). It stands still from then on, until endTold().
   void tellPlace();
 
  private:
   bool waitForStop(int& status, bool patient);
+  bool blocksTrap() const;
+  bool pushesFlags() const;
+  bool clearPushedStep() const;
+  void clearStep() const;
 
   ThreadId id_;
   bool held_ = false;
+  bool stepped_ = false;
   int signal_ = 0;  // that came instead of a step, or before the first
 };
 

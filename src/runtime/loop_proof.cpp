@@ -305,9 +305,6 @@ bool loopsForEver(HeldThread& thread, unsigned instructions) {
   constexpr size_t kPagesPerInstruction = 4;
   unsigned begin = 0, again = 1;
   if (!thread.registers(now)) return false;
-  // It executes one instruction on behalf of the runtime, which waits for the end of it.
-  constexpr uint64_t kSingleStep = 0x100;
-  if ((now.eflags & kSingleStep) != 0) return false;
   for (unsigned i = 0; i < instructions; ++i) {
     // Later it may be in a loop that it has yet to enter now.
     if (i == begin) {

@@ -2,12 +2,15 @@
 // doesn't: the same program, the same mistake, found or left out.
 //
 // RUN: %cc -O1 -g -I%S/../record %s -o %t && rm -rf %t.img %t.dir && mkdir %t.dir && cd %t.dir
-// RUN: for m in skip complete roi restart; do \
+// RUN: for m in skip complete roi; do \
 // RUN:   %blackout check --detect=none --pm %t.img -- %t %t.img $m 1 > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; \
 // RUN:   FileCheck %s --check-prefix=LEFT < %t.out || { echo $m; exit 1; }; \
 // RUN:   not %blackout check --detect=none --pm %t.img -- %t %t.img $m 0 > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; \
 // RUN:   FileCheck %s --check-prefix=FOUND < %t.out || { echo $m; exit 1; }; done
+// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img restart 1 > %t.out 2>&1; test $? = 3 && FileCheck %s --check-prefix=ENDED < %t.out
+// RUN: not %blackout check --detect=none --pm %t.img -- %t %t.img restart 0 2>&1 | FileCheck %s --check-prefix=FOUND
 // LEFT: SUMMARY: blackout: no findings
+// ENDED: inconclusive: No restart read any of
 // FOUND: exits with 3
 // FOUND: SUMMARY: blackout: 1 shown
 //
@@ -20,7 +23,7 @@
 // A stage that is none, in a restart only: nothing can be said of the restart, and the sentence is the reason.
 // RUN: not %blackout check --detect=none --pm %t.img -- %t %t.img stage 1 > %t.out 2>&1 && FileCheck %s --check-prefix=STAGE < %t.out
 // STAGE: blackout_complete: 0 is not a stage; use BLACKOUT_STAGE_PRE, BLACKOUT_STAGE_POST or BLACKOUT_STAGE_BOTH
-// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img stage 0
+// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img stage 0; test $? = 3
 //
 // Ends too many, in a restart.
 // RUN: %blackout check --detect=none --pm %t.img -- %t %t.img ends 1 2>&1 | FileCheck %s --check-prefix=ENDS
@@ -28,7 +31,7 @@
 // ENDS-DAG: A restart called blackout_skip_detection_end without a begin of the same thread, which does nothing.
 //
 // The program knows nothing of commit variables in a restart, wherever they are.
-// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img commit 1
+// RUN: %blackout check --detect=none --pm %t.img -- %t %t.img commit 1; test $? = 3
 #include <blackout/blackout.h>
 #include <emmintrin.h>
 
