@@ -710,12 +710,47 @@ class Naming {
     auto waits = probe_.without(high + 1, wholeAt(high + 1), *cause_.first);
     if (!waits) return tl::unexpected(waits.error());
     if (*waits != Judgement::Fine) return {};
-    // It leads to the rest, or spoils what the old state of the rest still leads to: either way it comes too early.
+    // It leads to the rest, or spoils what the old state of the rest still leads to: either way it comes too early. But
+    // what puts its bytes back ends what protects the update: to come first makes no sense for it. (Of a restart it is
+    // not known what they were.)
+    if (!readsBefore(*cause_.first, *cause_.second) && (level() > 1 || putsBack(index, *cause_.second))) return {};
     cause_.cure = CureKind::Order;
     std::swap(cause_.first, cause_.second);
     cause_.kind = FindingKind::WrongOrder;
     cause_.late = true;
     return {};
+  }
+
+  // Whether the recovery read what one store wrote before it read the other's bytes.
+  bool readsBefore(const StoreRef& a, const StoreRef& b) const {
+    auto position = [&](const StoreRef& ref) {
+      TrackedNo w = probe_.tracked().find(lineOf(indexOf(ref).trace()[eventOf(ref)].addr));
+      std::uint64_t mask = maskOf(indexOf(ref), ref.store);
+      auto at = std::find_if(detail_.observations.begin(), detail_.observations.end(), [&](const Observation& o) {
+        return o.query.kind == QueryKind::Bytes && o.query.line() == w && (o.query.mask & mask) != 0;
+      });
+      return at - detail_.observations.begin();
+    };
+    return position(a) < position(b);
+  }
+
+  // Whether a store gives its bytes the value that they had before their last one: a flag that is cleared again.
+  static bool putsBack(const Index& index, const StoreRef& ref) {
+    LineId id = index.stores()[ref.store].line;
+    auto history = index.history(id);
+    std::uint64_t mask = maskOf(index, ref.store);
+    auto number =
+        static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), ref.store) - history.begin());
+    EventNo after = index.stores()[ref.store].event + 1;
+    LineBytes now = index.contentOf(id, after, Version{number + 1, {}});
+    for (std::uint32_t i = number; i-- > 0;) {
+      if ((maskOf(index, history[i]) & mask) == 0) continue;
+      LineBytes before = index.contentOf(id, after, Version{i, {}});
+      for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+        if ((mask >> b & 1) != 0 && before[b] != now[b]) return false;
+      return true;
+    }
+    return false;
   }
 
   static bool makesFile(const Index& index, EventNo from, EventNo to) {

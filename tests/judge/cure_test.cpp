@@ -203,7 +203,7 @@ TEST(Kind, SpoiledBeforeItIsLetGo) {
   p.storeAt(p.place(1), 64, 5), p.persist(64);
   p.storeAt(p.place(2), 0, 1), p.persist(0);
   p.storeAt(p.place(3), 64, 0), p.persist(64);
-  p.storeAt(p.place(4), 0, 0), p.persist(0);
+  p.storeAt(p.place(4), 0, 2), p.persist(0);
   const CrashCheck c = check(p, [](FakeMemory& m) { return m.load(0) == 1 && m.load(64) != 5 ? crashed() : exited(); });
   const Finding& f = only(c);
   EXPECT_EQ(nameOf(f.kind), "wrong-order");
