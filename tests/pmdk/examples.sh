@@ -122,7 +122,6 @@ case $group in
     [ "$(grep -c '^shown:' created.txt)" -eq 1 ] || fail "created: $(grep '^shown:' created.txt)"
     says created 'If the power fails while pool is being created at (1), the restarted program'
     says created 'create the pool under another name and rename it when it is complete'
-    says created 'The recorded run read its standard input, which is empty for restarts'
     echo 'passed: one finding for an interrupted creation'
     printf 'i 7 8\nq\n' | ./mapcli.plain btree pool 12 > /dev/null
     check 3 blind --pmdk --pm pool -- ./mapcli.plain btree pool 12

@@ -162,6 +162,7 @@ TEST(Verdict, WithoutAnyStore) {
   cause(f).first.reset();
   cause(f).second.reset();
   f.shownBy->failsAt = 0;
+  f.shownBy->crashes.front().lost.clear();
   EXPECT_EQ(verdictOf(f),
             "If the power fails after (3), even with everything persisted that was stored by then, the restarted "
             "program crashes with SIGSEGV.");
