@@ -176,6 +176,14 @@ def print_table(results):
     return total
 
 
+AVX512_WAYS = {"avx512", "scatter", "compress_store"}
+
+
+def has_avx512():
+    flags = next((line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+    return "avx512f" in flags.split()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="only these rows")
@@ -192,6 +200,10 @@ def main():
     options.build = (options.build or options.blackout.parent.parent / "honest").absolute()
 
     chosen = [row for row in rows() if selected(row, options.only) and (row.quick or not options.quick)]
+    if not has_avx512():
+        left_out = [row for row in chosen if row.name.split(".")[1] in AVX512_WAYS]
+        chosen = [row for row in chosen if row not in left_out]
+        print(f"{len(left_out)} rows left out: this processor has no AVX-512", flush=True)
     if not chosen:
         parser.error("there is no such row")
     if options.list:

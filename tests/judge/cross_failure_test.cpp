@@ -63,7 +63,7 @@ TEST(CrossFailure, AnswersAmidSeveralThreadsAreNotJudged) {
   stored(threads, 2), stored(one, 1), stored(silent, 2), stored(later, 2);
   CrashCheck c = check(threads, both);
   EXPECT_TRUE(c.findings.empty());
-  EXPECT_TRUE(saysThreads(c.incomplete));
+  EXPECT_TRUE(saysThreads(c.notes));
   EXPECT_FALSE(saysThreads(check(one, both).incomplete));
   EXPECT_TRUE(check(silent, [](FakeMemory& m) {
                 both(m);
@@ -73,7 +73,7 @@ TEST(CrossFailure, AnswersAmidSeveralThreadsAreNotJudged) {
   for (std::uint64_t offset : {kA, kB}) later.clwb(1, offset), later.clwb(2, offset);
   later.sfence(1), later.sfence(2);
   storeBoth(later, 2);
-  EXPECT_TRUE(saysThreads(check(later, both).incomplete));
+  EXPECT_TRUE(saysThreads(check(later, both).notes));
 }
 
 // The same after the last operation: what it promised is lost, and no other is under way.
@@ -108,7 +108,7 @@ TEST(CrossFailure, ThreadsThatAreThereTogetherCountHoweverTheyTakeTurns) {
     p.storeAt(p.place(2), kB, 1, 8, 3), p.persist(kB, 3);
     p.writer.event(EventKind::ThreadEnd, 3);
     p.storeAt(p.place(9), kFlag, 3), p.persist(kFlag);
-    return saysThreads(check(p, both).incomplete);
+    return saysThreads(check(p, both).notes);
   };
   EXPECT_TRUE(run(Order::Together));
   EXPECT_TRUE(run(Order::OneByOne));
