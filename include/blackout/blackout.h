@@ -113,8 +113,8 @@ BLACKOUT_ANNOTATION(void blackout_op_begin_values(const char* name, const blacko
 BLACKOUT_ANNOTATION(void blackout_op_end_values(const blackout_value* results, size_t count), (void)results;
                     (void)count;)
 
-/* What the marked operations are those of: "map", "set", "queue", "stack", "register", "array" or "counter", empty (or 0)
- * at first. Call it in the recorded run before the first of them; it counts as an operation itself.
+/* What the marked operations are those of: "map", "set", "queue", "stack", "register", "array" or "counter", empty (or
+ * 0) at first. Call it in the recorded run before the first of them; it counts as an operation itself.
  *
  * Then restarts that record their operations (blackout_history_begin) are judged by it: some order of all operations,
  * those that had ended before the crash with their results, must explain every answer. Names and values:

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "events/saved_file.h"
 #include "events/trace.h"
 #include "events/trace_writer.h"
-#include "events/saved_file.h"
 
 namespace blackout {
 
