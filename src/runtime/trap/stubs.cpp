@@ -1,24 +1,15 @@
 #include "runtime/trap/stubs.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <string.h>
 
 #include "runtime/recorder.h"
+#include "runtime/trap/saved_registers.h"
 #include "runtime/trap/zydis.h"
 
 namespace blackout::rt {
 
 namespace {
-
-// What the action may change behind the program's back: x87 (MMX), SSE, AVX and AVX-512. Not the tiles of AMX, which no
-// compiler touches unasked and which would take 8 KB of the program's stack.
-constexpr uint32_t kSaved = 0xe7;
-constinit uint32_t components = 0;
-constinit uint64_t saveSize = 0;
-
-constexpr int kRedZone = 128;
-constexpr int kGregs = offsetof(ucontext_t, uc_mcontext.gregs);
 
 [[gnu::used]] void reached(const Row* row, ucontext_t* context) {
   context->uc_flags = 0;
@@ -32,92 +23,19 @@ constexpr int kGregs = offsetof(ucontext_t, uc_mcontext.gregs);
   act(*row, row->action, *context);
 }
 
-// Called by stubs, below the red zone, with the row on the stack. From rbp upwards: rbp, flags, the return address, the
-// row, the red zone, and the program's stack. A trap flag of who steps through this is not restored.
+// Called by stubs, below the red zone, with the row on the stack.
 [[gnu::naked]] void enter() {
-  asm volatile(
-      R"(
-      pushfq
-      andq $-257, (%%rsp)
-      cld
-      pushq %%rbp
-      movq %%rsp, %%rbp
-      subq %[context], %%rsp
-      andq $-64, %%rsp
-      movq %%r8, %c[gregs]+8*%c[r8](%%rsp)
-      movq %%r9, %c[gregs]+8*%c[r9](%%rsp)
-      movq %%r10, %c[gregs]+8*%c[r10](%%rsp)
-      movq %%r11, %c[gregs]+8*%c[r11](%%rsp)
-      movq %%r12, %c[gregs]+8*%c[r12](%%rsp)
-      movq %%r13, %c[gregs]+8*%c[r13](%%rsp)
-      movq %%r14, %c[gregs]+8*%c[r14](%%rsp)
-      movq %%r15, %c[gregs]+8*%c[r15](%%rsp)
-      movq %%rdi, %c[gregs]+8*%c[rdi](%%rsp)
-      movq %%rsi, %c[gregs]+8*%c[rsi](%%rsp)
-      movq %%rbx, %c[gregs]+8*%c[rbx](%%rsp)
-      movq %%rdx, %c[gregs]+8*%c[rdx](%%rsp)
-      movq %%rax, %c[gregs]+8*%c[rax](%%rsp)
-      movq %%rcx, %c[gregs]+8*%c[rcx](%%rsp)
-      movq (%%rbp), %%rax
-      movq %%rax, %c[gregs]+8*%c[rbp](%%rsp)
-      movq 8(%%rbp), %%rax
-      movq %%rax, %c[gregs]+8*%c[efl](%%rsp)
-      leaq 32+%c[redZone](%%rbp), %%rax
-      movq %%rax, %c[gregs]+8*%c[rsp](%%rsp)
-      movq %%rsp, %%rbx
-
-      subq %c[saveSize](%%rip), %%rsp
-      andq $-64, %%rsp
-      xorl %%eax, %%eax
-      movq %%rax, 512(%%rsp)
-      movq %%rax, 520(%%rsp)
-      movq %%rax, 528(%%rsp)
-      movq %%rax, 536(%%rsp)
-      movq %%rax, 544(%%rsp)
-      movq %%rax, 552(%%rsp)
-      movq %%rax, 560(%%rsp)
-      movq %%rax, 568(%%rsp)
-      xorl %%edx, %%edx
-      movl %c[components](%%rip), %%eax
-      xsave64 (%%rsp)
-
+  asm volatile(BLACKOUT_SAVE_REGISTERS
+               R"(
       movq 24(%%rbp), %%rdi
       movq %%rbx, %%rsi
       call %P[reached]
-
-      xorl %%edx, %%edx
-      movl %c[components](%%rip), %%eax
-      xrstor64 (%%rsp)
-      movq %%rbx, %%rsp
-      movq %c[gregs]+8*%c[rbp](%%rsp), %%rax
-      movq %%rax, (%%rbp)
-      movq %c[gregs]+8*%c[efl](%%rsp), %%rax
-      movq %%rax, 8(%%rbp)
-      movq %c[gregs]+8*%c[r8](%%rsp), %%r8
-      movq %c[gregs]+8*%c[r9](%%rsp), %%r9
-      movq %c[gregs]+8*%c[r10](%%rsp), %%r10
-      movq %c[gregs]+8*%c[r11](%%rsp), %%r11
-      movq %c[gregs]+8*%c[r12](%%rsp), %%r12
-      movq %c[gregs]+8*%c[r13](%%rsp), %%r13
-      movq %c[gregs]+8*%c[r14](%%rsp), %%r14
-      movq %c[gregs]+8*%c[r15](%%rsp), %%r15
-      movq %c[gregs]+8*%c[rdi](%%rsp), %%rdi
-      movq %c[gregs]+8*%c[rsi](%%rsp), %%rsi
-      movq %c[gregs]+8*%c[rbx](%%rsp), %%rbx
-      movq %c[gregs]+8*%c[rdx](%%rsp), %%rdx
-      movq %c[gregs]+8*%c[rax](%%rsp), %%rax
-      movq %c[gregs]+8*%c[rcx](%%rsp), %%rcx
-      movq %%rbp, %%rsp
-      popq %%rbp
-      popfq
+      )" BLACKOUT_RESTORE_REGISTERS
+               R"(
       retq $8
       )"
-      :
-      : [context] "i"(sizeof(ucontext_t)), [gregs] "i"(kGregs), [redZone] "i"(kRedZone), [saveSize] "i"(&saveSize),
-        [components] "i"(&components), [reached] "i"(&reached), [r8] "i"(REG_R8), [r9] "i"(REG_R9), [r10] "i"(REG_R10),
-        [r11] "i"(REG_R11), [r12] "i"(REG_R12), [r13] "i"(REG_R13), [r14] "i"(REG_R14), [r15] "i"(REG_R15),
-        [rdi] "i"(REG_RDI), [rsi] "i"(REG_RSI), [rbp] "i"(REG_RBP), [rbx] "i"(REG_RBX), [rdx] "i"(REG_RDX),
-        [rax] "i"(REG_RAX), [rcx] "i"(REG_RCX), [rsp] "i"(REG_RSP), [efl] "i"(REG_EFL));
+               :
+               : BLACKOUT_SAVED_OPERANDS, [reached] "i"(&reached));
 }
 
 // ThreadState::active seen from fs: the same number in every thread.
@@ -247,21 +165,7 @@ uintptr_t writeTest(Writer& w, bool writesFlags) {
 
 }  // namespace
 
-bool prepareStubs() {
-  if (saveSize != 0) return true;
-  uint32_t a, b, c, d;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
-  asm("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-  components = a & kSaved;
-  uint64_t size = 576;  // the legacy area and the header
-  for (uint32_t i = 2; i < 32; ++i) {
-    if ((components >> i & 1) == 0) continue;
-    if (__get_cpuid_count(0xd, i, &a, &b, &c, &d) == 0) return false;
-    if (b + a > size) size = b + a;
-  }
-  saveSize = size;
-  return true;
-}
+bool prepareStubs() { return prepareSaving(); }
 
 size_t writeStub(const Fence& fence, Row& row) {
   row.patch = {fence.pc, {}, fence.length, fence.kind};
