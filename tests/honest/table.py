@@ -108,7 +108,7 @@ ENDINGS_UNKNOWN = {"loop_counting": "time|clock|endless", "loop_pm_writes": "tim
 UNKNOWN_BUILDS = ("plain", "stripped")
 # These never end by themselves: what is not told sooner is ended by the clock, and that need not take ten seconds.
 BLOCKED = {way for way, says in ENDINGS.items() if says and re.search("blocked|endless", says)} | {
-    "output", "output_raw", "files", "large_file", "processes", "jump_into_pm"}
+    "output", "output_raw", "large_file", "processes", "jump_into_pm"}
 # Right, but each restart takes its time: half a gibibyte of memory, an interpreter that is loaded for each combination of lines.
 SLOW = {"end.memory", "end.memory_vector", "by.python_read"}
 ENDING_BUILDS = {"deadlock_pm": USUAL, "abort": ALL, "exit_1": ALL, "null_function": USUAL, "wild_function": USUAL, "loop_pm": USUAL, "loop": USUAL}
