@@ -91,6 +91,31 @@ std::uint64_t valueOf(const LineBytes& line, std::uint64_t mask) {
 
 }  // namespace
 
+// Whether words that a test leads to have data in them: a restart for which all is the same up to the test prints them
+// with something else in quotes. A number may say what later tests came to, so other numbers count only where all the
+// same is read.
+bool AnswerJudge::printsWhatFollows(SpaceNo space, const RecoveryDetail& detail, std::size_t test,
+                                    const Outcome& said) const {
+  for (RecoveryNo recovery : explorer_.space(space).recoveries) {
+    const Outcome& outcome = explorer_.outcome(explorer_.outcomeNo(recovery));
+    Variation how = sameButOutput(said, outcome) ? variationOf(said.output, outcome.output) : Variation::None;
+    if (how == Variation::None) continue;
+    RecoveryDetail other = explorer_.detail(space, recovery);
+    auto sameQuestion = [](const Observation& a, const Observation& b) { return a.query.sameQuestion(b.query); };
+    auto sameReply = [&](const Observation& a, const Observation& b) {
+      return sameQuestion(a, b) && a.taken == b.taken;
+    };
+    auto after = detail.observations.begin() + static_cast<std::ptrdiff_t>(test) + 1;
+    if (other.observations.size() <= test ||
+        !std::equal(detail.observations.begin(), after, other.observations.begin(), sameReply))
+      continue;
+    if (how == Variation::Quotes || std::equal(detail.observations.begin(), detail.observations.end(),
+                                               other.observations.begin(), other.observations.end(), sameQuestion))
+      return true;
+  }
+  return false;
+}
+
 // Whether an answer that a test leads to is a right one but for what the test itself has to say: its value, where the
 // right one has the other, or words of its own. In a stretch, where nobody has said what belongs together, each of
 // several tests may go its own way.
@@ -147,7 +172,8 @@ std::optional<std::size_t> AnswerJudge::findReadAtFault(SpaceNo space, RecoveryN
         if (!expected_.allows(expected, outcome, stored)) continue;
         if ((guardians || decides(space, detail, i, *instead)) &&
             saysOnlyWhatWasTested(expected, said, valueOf(line.versions[now].bytes, o.query.mask),
-                                  valueOf(line.versions[v].bytes, o.query.mask), guardians))
+                                  valueOf(line.versions[v].bytes, o.query.mask), guardians) &&
+            !printsWhatFollows(space, detail, i, said))
           return std::nullopt;
         if (!guardians && readsOn(space, detail, i, *instead)) return i;
         if (!test) test = i;

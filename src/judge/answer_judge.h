@@ -78,6 +78,7 @@ class AnswerJudge : public StateJudge {
   bool rejects(const ExpectedAnswer& expected, const Outcome& outcome, bool stored);
   bool saysOnlyWhatWasTested(const ExpectedAnswer& expected, const Outcome& said, std::uint64_t value,
                              std::uint64_t otherValue, bool guardian);
+  bool printsWhatFollows(SpaceNo space, const RecoveryDetail& detail, std::size_t test, const Outcome& said) const;
   std::optional<std::size_t> findReadAtFault(SpaceNo space, RecoveryNo recovery, const ExpectedAnswer& expected);
   bool decides(SpaceNo space, const RecoveryDetail& detail, std::size_t at, RecoveryNo instead) const;
   bool readsOn(SpaceNo space, const RecoveryDetail& detail, std::size_t from, RecoveryNo instead);

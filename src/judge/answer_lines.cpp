@@ -46,6 +46,25 @@ std::vector<std::string_view> wordsOf(std::string_view line) {
   }
 }
 
+// Where the quoted text ends that begins here.
+std::optional<std::size_t> quoteEnd(std::string_view line, std::size_t from) {
+  char c = line[from];
+  // An apostrophe inside a word quotes nothing.
+  if (c != '"' && (c != '\'' || (from != 0 && isWord(line[from - 1])))) return std::nullopt;
+  std::size_t end = line.find(c, from + 1);
+  return end == std::string_view::npos ? std::nullopt : std::optional(end);
+}
+
+std::vector<std::string_view> quotesIn(std::string_view line) {
+  std::vector<std::string_view> quotes;
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (auto end = quoteEnd(line, i)) {
+      quotes.push_back(line.substr(i, *end + 1 - i));
+      i = *end;
+    }
+  return quotes;
+}
+
 std::optional<std::uint64_t> numberIn(std::string_view word) {
   bool hex = word.starts_with("0x");
   if (hex) word.remove_prefix(2);
@@ -71,13 +90,11 @@ std::string formOf(std::string_view line) {
   std::string form;
   for (std::size_t i = 0; i < line.size();) {
     char c = line[i];
-    // An apostrophe inside a word quotes nothing.
-    if (c == '"' || (c == '\'' && (i == 0 || !isWord(line[i - 1]))))
-      if (std::size_t end = line.find(c, i + 1); end != std::string_view::npos) {
-        form += "\"\"";
-        i = end + 1;
-        continue;
-      }
+    if (auto end = quoteEnd(line, i)) {
+      form += "\"\"";
+      i = *end + 1;
+      continue;
+    }
     if (!isDigit(c)) {
       form += c;
       ++i;
@@ -186,6 +203,20 @@ std::vector<WrongLine> AnswerLines::wrong(std::string_view answer, std::string_v
   if (out.empty() && !found[WrongLine::Before].empty() && !found[WrongLine::After].empty())
     out = {found[WrongLine::Before].front(), found[WrongLine::After].front()};
   return out;
+}
+
+Variation variationOf(std::string_view answer, std::string_view other) {
+  Variation most = Variation::None;
+  std::vector<std::string_view> ours = linesOf(answer), theirs = linesOf(other);
+  Count said = countOf(ours), otherSaid = countOf(theirs);
+  for (const auto& [line, count] : said) {
+    if (otherSaid.contains(line)) continue;
+    std::string form = formOf(line);
+    for (const auto& [instead, n] : otherSaid)
+      if (!said.contains(instead) && formOf(instead) == form)
+        most = std::max(most, quotesIn(line) != quotesIn(instead) ? Variation::Quotes : Variation::Numbers);
+  }
+  return most;
 }
 
 bool differOnlyByValue(std::string_view answer, std::uint64_t value, std::string_view right, std::uint64_t rightValue) {

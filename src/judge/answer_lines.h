@@ -56,6 +56,10 @@ class AnswerLines {
   mutable std::set<std::string, std::less<>> messages_;  // lines
 };
 
+// How a line of the one that the other doesn't have varies in the other.
+enum class Variation : std::uint8_t { None, Numbers, Quotes };
+Variation variationOf(std::string_view answer, std::string_view other);
+
 // Whether two answers differ only where one prints one value and the other another, or words for them.
 bool differOnlyByValue(std::string_view answer, std::uint64_t value, std::string_view right, std::uint64_t rightValue);
 

@@ -203,7 +203,8 @@ def main():
     if not has_avx512():
         left_out = [row for row in chosen if row.name.split(".")[1] in AVX512_WAYS]
         chosen = [row for row in chosen if row not in left_out]
-        print(f"{len(left_out)} rows left out: this processor has no AVX-512", flush=True)
+        if left_out:
+            print(f"{len(left_out)} rows left out: this processor has no AVX-512", flush=True)
     if not chosen:
         parser.error("there is no such row")
     if options.list:

@@ -20,7 +20,8 @@ Outcome says(FakeMemory& m) {
 
 // All three are stored, flushed and fenced together, in an operation if they say so.
 struct Together : JudgedProgram {
-  explicit Together(bool operation = false) {
+  explicit Together(bool operation = false, const std::vector<std::uint64_t>& before = {}) {
+    for (std::uint64_t offset : before) storeAt(place(500 + offset), offset, 7), persist(offset);
     if (operation) opBegin(1, "set");
     for (std::uint64_t offset : {kA, kB, kC}) storeAt(place(1 + offset), offset, 1);
     for (std::uint64_t offset : {kA, kB, kC}) clwb(1, offset);
@@ -113,6 +114,39 @@ TEST(AnswerJudge, AValueThatDecidesOverReadsIsExemptAndOneThatDoesNotIsData) {
     return printed("dirty " + std::to_string(a) + "\nsum " + std::to_string(value) + "\n");
   });
   EXPECT_EQ(r.siteAtFault(r.shown, in, "dirty 1\nsum 1\n"), 0U);
+}
+
+// Words are a test's own as long as what they say doesn't depend on what else a crash left.
+TEST(AnswerJudge, WordsThatATestLeadsToAreDataIfTheyQuoteWhatIsReadAfterIt) {
+  SpaceNo in = 1;
+  auto restart = [](const std::function<std::string(std::uint64_t)>& words) {
+    return [words](FakeMemory& m) {
+      if (m.load(kC, 8, kReadC) == 0) return printed("nothing\n");
+      if (m.load(kA, 8, kReadA) != 0) return printed("");
+      return printed(words(m.load(kB, 8, kReadB)));
+    };
+  };
+  Together p(true);
+  JudgedRestarts quoted(p, restart([](std::uint64_t b) { return "left: '" + std::to_string(b) + "'\n"; }));
+  EXPECT_NE(quoted.siteAtFault(quoted.shown, in, "left: '0'\n"), 0U);
+  EXPECT_NE(quoted.siteAtFault(quoted.shown, in, "left: '1'\n"), 0U);
+  Together q(true);
+  JudgedRestarts numbered(q, restart([](std::uint64_t b) { return "left: " + std::to_string(b) + "\n"; }));
+  EXPECT_NE(numbered.siteAtFault(numbered.shown, in, "left: 1\n"), 0U);
+  Together r(true);
+  JudgedRestarts same(r, restart([](std::uint64_t) { return "dropped record '7'\n"; }));
+  EXPECT_EQ(same.siteAtFault(same.shown, in, "dropped record '7'\n"), 0U);
+  // The number is how many tests came to the same, each of which decides over what is read.
+  Together s(true, {192, 256});
+  JudgedRestarts count(s, [](FakeMemory& m) {
+    if (m.load(kC, 8, kReadC) == 0) return printed("");
+    unsigned n = 0;
+    if (m.load(kA, 8, kReadA) == 0) ++n, m.load(192);
+    if (m.load(kB, 8, kReadB) == 0) ++n, m.load(256);
+    return printed(n == 0 ? "" : "dropped " + std::to_string(n) + "\n");
+  });
+  while (count.explorer.space(in).recoveries.size() < 3) ++in;
+  EXPECT_EQ(count.siteAtFault(count.shown, in, "dropped 1\n"), 0U);
 }
 
 // Nobody has analysed the code: that B is not even read without A tells that A is a test.

@@ -109,5 +109,13 @@ TEST(AnswerLines, TheValueItselfIsToldFromWhatFollowsFromIt) {
   EXPECT_FALSE(differOnlyByValue("key 5: apple\n", 1, "key 5: banana\n", 0));
 }
 
+TEST(Variation, IsThatOfALineInQuotesOrInNumbers) {
+  EXPECT_EQ(variationOf("a\nleft 'x' of 2\n", "a\nleft 'y' of 2\n"), Variation::Quotes);
+  EXPECT_EQ(variationOf("a\nleft 1\n", "left 2\nb\n"), Variation::Numbers);
+  EXPECT_EQ(variationOf("left 1\nleft 2\n", "left 1\n"), Variation::None);
+  EXPECT_EQ(variationOf("it's 1 man's\n", "it's 2 man's\n"), Variation::Numbers);
+  EXPECT_EQ(variationOf("left 1\n", "right 2\n"), Variation::None);
+}
+
 }  // namespace
 }  // namespace blackout
