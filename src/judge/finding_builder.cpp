@@ -260,6 +260,8 @@ class FindingBuilder {
       return;
     }
     RecoveryDetail detail = context_.explorer.detail(cause_.space, cause_.recovery);
+    // What a transaction does not protect may be lost or left half done, wherever its line happens to be flushed.
+    bool unlogged = cause_.cure == CureKind::Add;
     std::optional<std::size_t> racing, involved;
     auto commit = [&](const std::optional<StoreRef>& ref) {
       return ref && ref->level == 1 && context_.bad.isCommit(ref->store);
@@ -267,13 +269,13 @@ class FindingBuilder {
     bool firstCommits = commit(cause_.first), secondCommits = commit(cause_.second);
     for (std::size_t i = 0; i < detail.observations.size() && !racing; ++i) {
       const Query& q = detail.observations[i].query;
-      if (!context_.reads.races(cause_.space, detail.observations[i])) continue;
+      if (!unlogged && !context_.reads.races(cause_.space, detail.observations[i])) continue;
       bool first = reads(q, cause_.first), second = reads(q, cause_.second);
       if (!involved && (first || second)) involved = i;
       if ((first && !firstCommits) || (second && !secondCommits)) racing = i;
     }
     read_ = cause_.read ? cause_.read : racing ? racing : involved;
-    bool lost = cause_.kind == FindingKind::MissingFlush || cause_.kind == FindingKind::MissingFence;
+    bool lost = cause_.kind == FindingKind::MissingFlush || cause_.kind == FindingKind::MissingFence || unlogged;
     finding_.bugClass =
         lost || (racing && cause_.kind != FindingKind::WrongOrder) ? BugClass::Race : BugClass::Semantic;
     if (lost) return;
@@ -421,7 +423,8 @@ class FindingBuilder {
       add(FineWithout{cause_.kind == FindingKind::RecoveryFails ? first_ : second_});
       if (late()) add(CanWait{first_, second_});
     }
-    if (!race_ && cause_.cure) triedCure();
+    // The place of what survives is not part of a race, so an order of the two can't be told.
+    if (cause_.cure && !(race_ && cause_.cure == CureKind::Order)) triedCure();
     if (!race_ && cause_.eitherWay) add(BothFail{});
     if (!cause_.examined) add(NotExamined{});
     if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});

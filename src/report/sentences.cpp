@@ -628,6 +628,7 @@ std::string hintOf(const Finding& finding) {
     case FindingKind::MissingFence:
     case FindingKind::WrongOrder:
     case FindingKind::NotAtomic:
+    case FindingKind::CrossFailureRace:
       return {};
     default:
       return std::string(rowOf(finding.kind).hint);

@@ -7,6 +7,7 @@
 
 #include "fake_check.h"
 #include "judge/commit_variables.h"
+#include "report/sentences.h"
 
 namespace blackout {
 namespace {
@@ -281,6 +282,10 @@ TEST(CrossFailure, HalfOfAStretchIsSuspected) {
   EXPECT_TRUE(says(f,
                    "if the power fails with nothing durable that was stored since the last ordering point it prints "
                    "\"0 0\", if it fails with all of it durable it prints \"1 1\""));
+  // What is suspected has a hint as well only if it was tried.
+  EXPECT_EQ(hintOf(f).empty(), std::none_of(f.evidence.begin(), f.evidence.end(),
+                                            [](const Fact& fact) { return std::holds_alternative<TriedCure>(fact); }));
+  EXPECT_NE(hintOf(f), "");
 }
 
 TEST(CrossFailure, OneStoreThatSwitchesIsNoFinding) {

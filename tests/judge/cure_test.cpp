@@ -267,6 +267,7 @@ TEST(Hint, ATransactionThatLacksAnAdd) {
     }
     const Finding& f = only(c);
     EXPECT_THAT(hintOf(f), HasSubstr("the transaction had not logged these bytes"));
+    EXPECT_EQ(f.bugClass, BugClass::Race);
     EXPECT_EQ(causeSites(f).front(), 7U);
   }
 }
