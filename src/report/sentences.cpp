@@ -9,6 +9,7 @@
 #include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/numbers.h"
+#include "report/function_names.h"
 
 namespace blackout {
 
@@ -50,7 +51,7 @@ std::string plainName(std::string name) {
 
 // "List::pop (list.cpp:12)"
 std::string callText(const Frame& f) {
-  std::string name = f.function.empty() ? "an unknown function" : plainName(f.function);
+  std::string name = f.function.empty() ? "an unknown function" : plainName(readableName(f.function));
   return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
 }
 // "crashes with SIGSEGV in lookup (map.cpp:60)"

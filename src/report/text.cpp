@@ -15,6 +15,7 @@
 #include "report/caveats.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
+#include "report/function_names.h"
 #include "report/sentences.h"
 
 namespace blackout {
@@ -94,7 +95,7 @@ class TextReport {
     return s;
   }
   static std::string function(const Frame& f) {
-    return f.function.empty() ? std::string("an unknown function") : escapeText(f.function);
+    return f.function.empty() ? std::string("an unknown function") : escapeText(readableName(f.function));
   }
   std::string described(const Frame& f) const {
     std::string at = position(f);
