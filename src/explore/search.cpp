@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "explore/novelty.h"
 #include "explore/seeded.h"
 
 namespace blackout {
@@ -48,11 +49,13 @@ Search::Search(Exploration& exploration, Runner& runner, const ExploreOptions& o
 
 // --- one space ---
 
-Result<void> Search::begin(SpaceNo s) {
+Result<void> Search::begin(std::size_t place) {
+  SpaceNo s = spaces_[place];
   auto space = exploration_->open(s);
   if (!space) return tl::unexpected(space.error());
   OpenSpace& o = open_[s];
   o.number = s;
+  o.place = place;
   o.space = *space;
   o.restrictions = strategy_->count(*o.space);
   if (strategy_->choosesStates()) {
@@ -190,7 +193,7 @@ void Search::addSome(OpenSpace& s) {
 void Search::advance(OpenSpace& s, std::size_t number) {
   Task& task = s.tasks[number];
   task.end = walk_.advance(exploration_->treeOf(s.number), *s.space, s.known, task.state, task.found);
-  if (!task.done()) claim({s.number, number}, {exploration_->treeNo(s.number), task.state.at});
+  if (!task.done()) claim({s.place, s.number, number}, {exploration_->treeNo(s.number), task.state.at});
 }
 
 void Search::claim(const Waiter& waiter, EdgeKey edge) {
@@ -401,7 +404,10 @@ Result<Stop> Search::explore(const Level& level) {
   postponedRaces_.clear();
   batch_.emplace(*runner_);
   std::vector<SpaceNo> spaces;
-  for (SpaceNo s = level.first; s < level.first + level.count; ++s) spaces.push_back(s);
+  if (level.number == 1 && (options_->seconds > 0 || options_->maxRuns != 0))
+    for (PointNo p : newestFirst(exploration_->baseline())) spaces.push_back(level.first + p.value());
+  else
+    for (SpaceNo s = level.first; s < level.first + level.count; ++s) spaces.push_back(s);
   // A strategy that chooses its states has nothing to put off.
   auto stop = exploreSpaces(std::move(spaces), strategy_->choosesStates() ? Pass::Whole : Pass::Cheap);
   if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::exchange(postponed_, {}), Pass::Whole);
@@ -422,7 +428,7 @@ Result<Stop> Search::exploreSpaces(std::vector<SpaceNo> spaces, Pass pass) {
       moved = false;
       while (next_ < spaces_.size() && open_.size() < kWindow && queue_.size() < idle_.size() &&
              (!limited() || open_.empty())) {
-        if (auto ok = begin(spaces_[next_++]); !ok) return tl::unexpected(ok.error());
+        if (auto ok = begin(next_++); !ok) return tl::unexpected(ok.error());
         moved = true;
         report(false);
         if (stop = bound(); stop != Stop::Finished) break;
@@ -450,7 +456,7 @@ Result<Stop> Search::exploreSpaces(std::vector<SpaceNo> spaces, Pass pass) {
   // What is known of the spaces that were not finished. Past the bound on runs that is the first one alone: what others
   // have depends on how many workers there are.
   for (auto& [number, s] : open_) {
-    if (stop == Stop::MaxRuns && number != spaces_[front_]) break;
+    if (stop == Stop::MaxRuns && number != spaces_[front_]) continue;
     count(s);
     if (s.counted < s.recoveries.size()) s.finished = false;
     s.recoveries.resize(s.counted);

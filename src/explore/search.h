@@ -9,7 +9,8 @@
 //
 // Breadth first: in a first pass a space with more than a few recoveries gets its cheap states only (nothing persisted,
 // all, each line that matters alone lost and alone kept) and is put off; the second pass goes on with those. So a bound
-// on time or runs, or an interrupt, leaves no crash without its cheap states while another has its hundredth.
+// on time or runs, or an interrupt, leaves no crash without its cheap states while another has its hundredth. With such
+// a bound crashes that bring something new come first (novelty.h).
 //
 // Records that seem to be trusted only if they are whole (whole_record.h) are told by experiment. When a space has no
 // branches left, the combinations that were tried are compared: if they went on differently, the hypothesis is wrong
@@ -60,6 +61,7 @@ class Search {
   };
   struct OpenSpace {
     SpaceNo number = 0;
+    std::size_t place = 0;  // in the order of the pass
     std::shared_ptr<const CrashSpace> space;
     std::uint64_t restrictions = 0;
     std::uint64_t nextRestriction = 0;
@@ -87,6 +89,7 @@ class Search {
   };
   // A walk that waits for an edge.
   struct Waiter {
+    std::size_t place = 0;  // of the space, in the order of the pass
     SpaceNo space = 0;
     std::size_t task = 0;
     auto operator<=>(const Waiter&) const = default;
@@ -106,7 +109,7 @@ class Search {
   Result<Stop> exploreSpaces(std::vector<SpaceNo> spaces, Pass pass);
   void summarise(const Level& level);
   Run requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
-  Result<void> begin(SpaceNo s);
+  Result<void> begin(std::size_t place);
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);
   bool nextRound(OpenSpace& s);
@@ -142,7 +145,7 @@ class Search {
   const Level* level_ = nullptr;
   Pass pass_ = Pass::Whole;
   std::uint64_t budget_ = 0;        // recoveries of one space in this pass
-  std::vector<SpaceNo> spaces_;     // of this pass, ascending
+  std::vector<SpaceNo> spaces_;     // of this pass, in its order
   std::size_t next_ = 0;            // of them, to open
   std::size_t front_ = 0;           // all before it are recorded
   std::vector<SpaceNo> postponed_;  // for the next pass

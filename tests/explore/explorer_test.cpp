@@ -660,6 +660,45 @@ TEST(Bounds, EveryPointHasItsCheapStatesBeforeOneHasAllOfItsStates) {
   }
 }
 
+// A hundred ordinary stores, each at a place that was seen before, and one at a new place, which comes at the end.
+TEST(Bounds, WhatIsNewComesFirst) {
+  TinyProgram p(64 * 128);
+  auto place = [&](std::uint64_t id) {
+    Site site;
+    site.id = id;
+    site.kind = SiteKind::Store;
+    return p.writer.where(p.writer.site(site));
+  };
+  StackId ordinary = place(1), rare = place(2);
+  std::vector<Instruction> recovery = {open()};
+  for (unsigned i = 0; i <= 100; ++i) {
+    p.writer.event(EventKind::Store, 1, p.at(64 * i), 1, 1, i == 100 ? rare : ordinary);
+    p.clwb(1, 64 * i), p.sfence(1);
+    recovery.push_back(load(64 * i, 1, 2 + i));
+    recovery.push_back(print());
+  }
+  for (unsigned workers : {1U, 4U}) {
+    Wanted setup;
+    setup.workers = workers;
+    setup.options.maxRuns = 8;
+    Counted e(p, recovery, setup);
+    e.run();
+    EXPECT_EQ(e.summary().stop, Stop::MaxRuns);
+    // Before the fence after the last store: it may be lost.
+    EXPECT_TRUE(e.words(SpaceNo(100)).contains("0:0:" + std::string(101, 'b')));
+    EXPECT_TRUE(e.words(SpaceNo(100)).contains("0:0:" + std::string(100, 'b') + "a"));
+    EXPECT_TRUE(e.explorer->space(SpaceNo(99)).recoveries.empty());
+  }
+  // Without a bound the order makes no difference.
+  Counted whole(p, recovery);
+  whole.go();
+  Wanted wide;
+  wide.options.maxRuns = 1000;
+  Counted bounded(p, recovery, wide);
+  bounded.run();
+  EXPECT_EQ(whole.everything(), bounded.everything());
+}
+
 TEST(Bounds, MaxRunsKeepsTheFirstInOrder) {
   Record p(5);
   Wanted whole;

@@ -1,0 +1,42 @@
+#include "explore/novelty.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "events/trace.h"
+
+namespace blackout {
+
+std::vector<PointNo> newestFirst(const Baseline& baseline) {
+  const Trace& trace = baseline.index().trace();
+  std::unordered_map<StackId, std::uint32_t> seen;  // at how many points so far
+  std::vector<std::pair<unsigned, PointNo>> order;
+  order.reserve(baseline.count());
+  EventNo n = 0;
+  for (PointNo p = 0; p.value() < baseline.count(); ++p) {
+    std::unordered_set<StackId> here;
+    for (; n < baseline.point(p) && n < trace.end(); n = trace.next(n)) {
+      const Event& e = trace[n];
+      EventGroup group = groupOf(e);
+      if (e.where != 0 && (group == EventGroup::Store || group == EventGroup::Fence)) here.insert(stackOf(e));
+    }
+    // The rarest of them counts, in powers of two: 1, 2 or 3, 4 to 7 times. Where nothing is known of places, the order
+    // stays.
+    std::optional<std::uint32_t> rarest;
+    for (StackId stack : here) {
+      std::uint32_t times = seen[stack]++;
+      rarest = std::min(rarest.value_or(times), times);
+    }
+    order.emplace_back(std::bit_width(rarest.value_or(0)), p);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<PointNo> points;
+  points.reserve(order.size());
+  for (const auto& [rank, p] : order) points.push_back(p);
+  return points;
+}
+
+}  // namespace blackout

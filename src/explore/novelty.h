@@ -1,0 +1,16 @@
+// What is new comes first: the order of crash points for an exploration that has a bound. A bug that needs two thousand
+// inserts before a table grows must not wait for two thousand ordinary ones, so points at which something happens for
+// the first time, by the places of stores with their callers, come before points that repeat what was there, and of
+// those the ones that repeat it for the second time before those of the hundredth.
+#pragma once
+
+#include <vector>
+
+#include "model/tracked_bytes.h"
+
+namespace blackout {
+
+// All points of the baseline.
+std::vector<PointNo> newestFirst(const Baseline& baseline);
+
+}  // namespace blackout
