@@ -67,8 +67,37 @@ Result<void> Search::begin(std::size_t place) {
     }
     top_ += std::pow(10.0, states - exponent_);
   }
-  proceed(o);
+  o.follows = pass_ == Pass::Cheap && place > 0 && spaces_[place - 1] + 1 == s && isAsBefore(o);
+  if (!o.follows) proceed(o);
   return {};
+}
+
+// As far as restarts have asked by now.
+bool Search::isAsBefore(const OpenSpace& s) {
+  return same_ && same_->asBefore(s.space->pointNo());
+}
+
+// Restarts have asked more since: what waits for no reason goes its own way.
+void Search::proceedWithFollowers() {
+  for (auto& [number, s] : open_) {
+    if (!s.follows || isAsBefore(s)) continue;
+    s.follows = false;
+    proceed(s);
+  }
+}
+
+// The space before it is recorded, so all is known that restarts ask there.
+void Search::follow(OpenSpace& s) {
+  s.follows = false;
+  SpaceNo before(s.number.value() - 1);
+  if (last_ != before || !isAsBefore(s)) {
+    proceed(s);
+    return;
+  }
+  s.recoveries = exploration_->spaces[before].recoveries;
+  s.seen.insert(s.recoveries.begin(), s.recoveries.end());
+  for (const RaceKey& key : lastRaces_) ++races_.at(key).spaces;
+  s.finished = s.copied = true;
 }
 
 // Rounds, one after the other, until one has to wait for runs or nothing is left.
@@ -245,6 +274,7 @@ bool Search::settle() {
   auto it = front_ < spaces_.size() ? open_.find(spaces_[front_]) : open_.end();
   if (it == open_.end()) return false;
   OpenSpace& s = it->second;
+  if (s.follows) follow(s);
   collect(s);
   count(s);
   // The next walk in order waits for a run, which would be one too many.
@@ -265,7 +295,11 @@ void Search::record(OpenSpace& s) {
     for (RecoveryNo recovery : info.recoveries)
       if (!s.seen.contains(recovery)) s.recoveries.push_back(recovery);
   info.recoveries = std::move(s.recoveries);
-  recordRaces(s);
+  if (!s.copied) {
+    lastRaces_.clear();
+    recordRaces(s);
+  }
+  last_ = info.complete && s.leftOut.empty() ? std::optional(s.number) : std::nullopt;
   if (s.postponed && s.finished) {
     postponed_.push_back(s.number);
     return;
@@ -318,6 +352,7 @@ void Search::recordRaces(const OpenSpace& s) {
       std::uint64_t site = tree.site(c->node), mask = tree.mask(c->node);
       RaceKey key(site, c->line, mask);
       if (!counted.insert(key).second) continue;
+      lastRaces_.insert(key);
       if ((s.postponed || pass_ == Pass::Whole) && !postponedRaces_.emplace(key, s.number).second) continue;
       ++races_.try_emplace(key, RacedRead{site, c->line, mask, s.number, 0}).first->second.spaces;
     }
@@ -403,6 +438,10 @@ Result<Stop> Search::explore(const Level& level) {
   postponed_.clear();
   postponedRaces_.clear();
   batch_.emplace(*runner_);
+  same_.reset();
+  last_.reset();
+  if (level.number == 1 && level.shared && !strategy_->choosesStates())
+    same_.emplace(exploration_->first(), level.trees.front());
   std::vector<SpaceNo> spaces;
   if (level.number == 1 && (options_->seconds > 0 || options_->maxRuns != 0))
     for (PointNo p : newestFirst(exploration_->baseline())) spaces.push_back(level.first + p.value());
@@ -426,6 +465,7 @@ Result<Stop> Search::exploreSpaces(std::vector<SpaceNo> spaces, Pass pass) {
     // Open as many as the workers can use; what needs no run is closed at once.
     for (bool moved = true; moved && stop == Stop::Finished;) {
       moved = false;
+      proceedWithFollowers();
       while (next_ < spaces_.size() && open_.size() < kWindow && queue_.size() < idle_.size() &&
              (!limited() || open_.empty())) {
         if (auto ok = begin(next_++); !ok) return tl::unexpected(ok.error());

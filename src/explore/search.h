@@ -12,6 +12,9 @@
 // on time or runs, or an interrupt, leaves no crash without its cheap states while another has its hundredth. With such
 // a bound crashes that bring something new come first (novelty.h).
 //
+// A space that is as that of the point before for all that restarts ask waits for that one, and takes its recoveries
+// without a walk of its own (same_space.h).
+//
 // Records that seem to be trusted only if they are whole (whole_record.h) are told by experiment. When a space has no
 // branches left, the combinations that were tried are compared: if they went on differently, the hypothesis is wrong
 // there, and the space is walked once more with the pieces as ordinary reads.
@@ -25,6 +28,7 @@
 #include <unordered_set>
 
 #include "explore/exploration.h"
+#include "explore/same_space.h"
 #include "explore/walk.h"
 
 namespace blackout {
@@ -85,6 +89,8 @@ class Search {
     std::set<TrackedNo> cut;
     bool overBudget = false;
     bool postponed = false;  // it has more recoveries than the first pass explores
+    bool follows = false;    // it seems to be as the one before, and waits for that one
+    bool copied = false;     // and it was
     bool finished = false;
   };
   // A walk that waits for an edge.
@@ -110,6 +116,9 @@ class Search {
   void summarise(const Level& level);
   Run requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);
   Result<void> begin(std::size_t place);
+  bool isAsBefore(const OpenSpace& s);
+  void proceedWithFollowers();
+  void follow(OpenSpace& s);
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);
   bool nextRound(OpenSpace& s);
@@ -161,6 +170,11 @@ class Search {
   using RaceKey = std::tuple<std::uint64_t, TrackedNo, std::uint64_t>;  // site, line and mask
   std::map<RaceKey, RacedRead> races_;
   std::set<std::pair<RaceKey, SpaceNo>> postponedRaces_;  // that are counted for spaces of both passes
+  // Points that are as the point before; none: they are not looked for.
+  std::optional<SameSpace> same_;
+  // The space that was recorded last, if what it found can be said of one that is the same.
+  std::optional<SpaceNo> last_;
+  std::set<RaceKey> lastRaces_;
   std::set<std::string> notes_;
   std::set<std::string> unseen_;
   OutcomeNo reportedOutcomes_ = 0;

@@ -660,6 +660,34 @@ TEST(Bounds, EveryPointHasItsCheapStatesBeforeOneHasAllOfItsStates) {
   }
 }
 
+// What is stored where no restart looks makes no new behaviour, and costs no walk; what it looks at does.
+TEST(SameSpace, PointsThatDifferOnlyInWhatNobodyReadsAreNotWalked) {
+  TinyProgram p(64 * 256);
+  p.store(1, 0, 1), p.clwb(1, 0);
+  for (unsigned i = 1; i < 200; ++i) {
+    p.store(1, 64 * i, 1), p.clwb(1, 64 * i), p.sfence(1);
+    if (i == 100) p.store(1, 8, 1), p.store(1, 9, 1), p.clwb(1, 0);
+  }
+  std::vector<Instruction> recovery = {open(), load(0, 1, 2), print(), load(8, 1, 3), print()};
+  std::string one;
+  for (unsigned workers : {1U, 5U}) {
+    Wanted setup;
+    setup.workers = workers;
+    Counted e(p, recovery, setup);
+    e.go();
+    EXPECT_TRUE(e.summary().complete());
+    EXPECT_EQ(e.summary().completePoints, e.summary().points);
+    EXPECT_GE(e.summary().points, 199U);
+    EXPECT_LT(e.summary().walkedQueries, 100U);
+    EXPECT_EQ(e.words(SpaceNo(1)), (Words{"0:0:ba"}));
+    EXPECT_EQ(e.words(SpaceNo(50)), (Words{"0:0:ba"}));
+    EXPECT_EQ(e.words(SpaceNo(100)), (Words{"0:0:ba", "0:0:bb"}));
+    EXPECT_EQ(e.words(SpaceNo(150)), (Words{"0:0:bb"}));
+    if (workers == 1) one = e.everything();
+    EXPECT_EQ(one, e.everything());
+  }
+}
+
 // A hundred ordinary stores, each at a place that was seen before, and one at a new place, which comes at the end.
 TEST(Bounds, WhatIsNewComesFirst) {
   TinyProgram p(64 * 128);
