@@ -152,7 +152,8 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("NAME");
   app.add_option("--assume", w.assume,
                  "checksums: a record of many lines that a restart reads whole counts as checksummed, even if "
-                 "combinations of lost lines lead to different results; otherwise the result is inconclusive then")
+                 "combinations of lost lines lead to different results; otherwise the result is inconclusive where "
+                 "not all combinations were tried")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"checksums"}));
   app.add_option("--seed", w.seed, "seed of what is chosen at random")->type_name("N");

@@ -159,11 +159,19 @@ Result<Trusted> Trusted::of(const Trace& trace, const std::vector<std::string>& 
   return trusted;
 }
 
+namespace {
+constexpr std::string_view kPmdkLibraries[] = {"libpmem.so*",    "libpmem2.so*",   "libpmemobj.so*",
+                                               "libpmemlog.so*", "libpmemblk.so*", "libpmempool.so*"};
+}  // namespace
+
+bool isPmdkLibrary(std::string_view path) {
+  return std::any_of(std::begin(kPmdkLibraries), std::end(kPmdkLibraries),
+                     [&](std::string_view library) { return matchesGlob(library, baseName(path)); });
+}
+
 Result<std::optional<Trusted>> Trusted::pmdk(const Trace& trace, std::vector<std::string> further) {
-  static constexpr std::string_view kLibraries[] = {"libpmem.so*",    "libpmem2.so*",   "libpmemobj.so*",
-                                                    "libpmemlog.so*", "libpmemblk.so*", "libpmempool.so*"};
   std::vector<std::string> loaded;
-  for (std::string_view library : kLibraries)
+  for (std::string_view library : kPmdkLibraries)
     if (std::any_of(trace.modules().begin(), trace.modules().end(),
                     [&](const LoadedModule& m) { return matchesGlob(library, baseName(m.path)); }))
       loaded.emplace_back(library);

@@ -25,6 +25,9 @@
 
 namespace blackout {
 
+// One of PMDK's own libraries, by its path.
+bool isPmdkLibrary(std::string_view path);
+
 class Trusted {
  public:
   // Patterns as in suppressions: file names, ends of paths, globs. An error if one of them matches nothing that the

@@ -41,11 +41,15 @@ struct LoadSources {
 struct AssumedRecord {
   std::string place;        // where it is read: "log.cpp:88"; empty: unknown
   bool declared = false;    // the program says so (blackout_checksum)
+  bool allowed = false;     // by --assume checksums
   bool refuted = false;     // combinations of it went on differently, and --assume checksums says that they don't count
+  bool pmdk = false;        // one of PMDK's libraries reads it: its logs are checksummed
   std::uint32_t lines = 0;  // the most that a crash may have lost
   double log10States = 0;   // combinations at the crash with the most
   std::uint64_t tried = 0;  // of them
   std::uint64_t points = 0;  // crashes
+  // Somebody answers for it, and not only what a sample of the combinations did.
+  bool known() const { return declared || allowed || pmdk; }
   bool operator==(const AssumedRecord&) const = default;
 };
 

@@ -588,10 +588,27 @@ class Check {
   }
 
   void assumptions(const ExplorationSummary& s) {
-    for (const ChecksumAssumption& a : s.assumptions)
-      out_.exploration.assumptions.push_back({a.record.site == 0 ? std::string() : placeAt(a.record.site),
-                                              a.record.reader == RecordReader::Declared, a.refuted, a.lines,
-                                              std::log10(a.states), a.tried, a.spaces});
+    for (const ChecksumAssumption& a : s.assumptions) {
+      const Site* trapped = r_.runs.trappedSite(a.record.site);
+      AssumedRecord record;
+      record.place = a.record.site == 0 ? std::string() : placeAt(a.record.site);
+      record.declared = a.record.reader == RecordReader::Declared;
+      record.allowed = o_.assumeChecksums;
+      record.refuted = a.refuted;
+      record.pmdk = trapped != nullptr && isPmdkLibrary(trapped->module);
+      record.lines = a.lines;
+      record.log10States = std::log10(a.states);
+      record.tried = a.tried;
+      record.points = a.spaces;
+      if (!record.known())
+        out_.incomplete.push_back(fmt::format(
+            "The record{} may be checksummed, and only {} of {} combinations of its lines were tried; all went on "
+            "alike, except the whole record and nothing of it. If it is, say so with --assume checksums or "
+            "blackout_checksum().",
+            record.place.empty() ? std::string() : " at " + record.place, grouped(record.tried),
+            countOfLog10(record.log10States)));
+      out_.exploration.assumptions.push_back(std::move(record));
+    }
   }
 
   // What the user chose to leave out.

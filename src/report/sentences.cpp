@@ -674,6 +674,8 @@ std::string sentenceOf(const AssumedRecord& record) {
       fmt::format("{} of {} combinations were tried", grouped(record.tried), countOfLog10(record.log10States));
   std::string why = record.declared  ? "the program says so (blackout_checksum)"
                     : record.refuted ? "--assume checksums says so, though they did not all lead to the same"
+                    : record.pmdk    ? "PMDK's logs are"
+                    : record.allowed ? "--assume checksums says so"
                                      : "these all went on alike, except the whole record and nothing of it";
   return fmt::format("{}: it has up to {} that a crash may have lost, at {}; {}, and {}.", assumptionOf(record),
                      counted(record.lines, "line"), counted(record.points, "point"), tried, why);
