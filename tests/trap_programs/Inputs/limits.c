@@ -1,6 +1,5 @@
 // Programs that use what traps use: protection of their own, seccomp, io_uring.
 #define _GNU_SOURCE
-#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -11,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -67,6 +67,20 @@ static int sandboxed(volatile uint64_t* p) {
   return 0;
 }
 
+// A child's memory is written through the debugger's interface.
+static int control(volatile uint64_t* p) {
+  pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    _exit(p[0] == 1 ? 0 : 5);
+  }
+  int status;
+  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 3;
+  if (ptrace(PTRACE_CONT, child, NULL, NULL) != 0) return 4;
+  return waitpid(child, &status, 0) == child && status == 0 ? 0 : 5;
+}
+
 int main(int argc, char** argv) {
   volatile uint64_t* p = (volatile uint64_t*)mapPool(argv[1], 8192);
   if (argc < 3) return 2;
@@ -74,12 +88,8 @@ int main(int argc, char** argv) {
   if (strcmp(argv[2], "sandboxed") == 0) return sandboxed(p);
   p[0] = 1;
   flush(p);
-  if (strcmp(argv[2], "asynchronous") == 0) {
-    struct aiocb asked = {.aio_fildes = open(argv[1], O_RDWR), .aio_buf = "text", .aio_nbytes = 4, .aio_offset = 4096};
-    const struct aiocb* list[] = {&asked};
-    if (aio_write(&asked) != 0 || aio_suspend(list, 1, NULL) != 0 || aio_return(&asked) != 4) return 3;
-    return 0;
-  }
+  if (strcmp(argv[2], "plain") == 0) return 0;
+  if (strcmp(argv[2], "control") == 0) return control(p);
   if (strcmp(argv[2], "spawned") == 0) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
