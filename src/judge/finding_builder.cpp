@@ -116,7 +116,8 @@ class FindingBuilder {
                                cause_.points,
                                tellingLines(run_.outcome.output)};
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
-    if (!failsAgain || now.key != cause_.key) {
+    bool sameAgain = failsAgain && now.key == cause_.key;
+    if (!sameAgain) {
       finding_.severity = Severity::Suspected;
       finding_.evidence.push_back(NotRepeated{failsAgain                            ? now.symptom
                                               : now.judgement == Judgement::Unknown ? "could not be judged"
@@ -125,7 +126,8 @@ class FindingBuilder {
       finding_.severity = Severity::Suspected;
       finding_.evidence.push_back(NotRunAgain{});
     }
-    ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, run_.outcome};
+    // What a replay is compared with is the failure, whether it came again or not.
+    ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, sameAgain ? run_.outcome : found};
     shown.state = *shown.finding.crashState;
     return shown;
   }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -67,6 +68,24 @@ static int sandboxed(volatile uint64_t* p) {
   return 0;
 }
 
+// A thread with its stack in the pool.
+static void* squares(void* argument) {
+  volatile uint64_t kept[64];
+  for (uint64_t i = 0; i < 64; ++i) kept[i] = i * i;
+  *(volatile uint64_t*)argument = kept[9];
+  return NULL;
+}
+static int stacked(volatile uint64_t* p) {
+  static uint64_t result;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  char* stack = (char*)mapPool("stack", 1 << 20);
+  if (pthread_attr_setstack(&attributes, stack, 1 << 20) != 0) return 3;
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, squares, &result) != 0 || pthread_join(thread, NULL) != 0) return 4;
+  return result == 81 && p[0] == 1 ? 0 : 5;
+}
+
 // A child's memory is written through the debugger's interface.
 static int control(volatile uint64_t* p) {
   pid_t child = fork();
@@ -89,6 +108,7 @@ int main(int argc, char** argv) {
   p[0] = 1;
   flush(p);
   if (strcmp(argv[2], "plain") == 0) return 0;
+  if (strcmp(argv[2], "stacked") == 0) return stacked(p);
   if (strcmp(argv[2], "control") == 0) return control(p);
   if (strcmp(argv[2], "spawned") == 0) {
     posix_spawn_file_actions_t actions;
