@@ -86,7 +86,10 @@ class FindingBuilder {
       if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
       if (plain) run_.waiting = std::move(plain->waiting);
       runAgain = plain.has_value();
-      run_.outcome = plain ? std::move(plain->outcome) : found;
+      if (plain)
+        run_.outcome = std::move(plain->outcome);
+      else
+        run_.outcome = found;
       now = judged(run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();

@@ -18,8 +18,6 @@
 
 #include "runtime/processes.h"
 
-extern char** environ;
-
 namespace blackout::rt {
 
 namespace {
