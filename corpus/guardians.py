@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 
+import checks
 import run
 
 FIGURES = ("stores", "to_guardians", "published", "commits")
@@ -82,7 +83,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these structures")
     parser.add_argument("--update", action="store_true", help="write the figures to expected.json")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one structure")
-    parser.add_argument("--blackout", type=pathlib.Path, default=run.PROJECT / "build/bin/blackout", help="the command")
+    parser.add_argument("--blackout", type=pathlib.Path, default=checks.PROJECT / "build/bin/blackout", help="the command")
     parser.add_argument("--build", type=pathlib.Path, help="folder for programs (corpus/ beside bin/)")
     options = parser.parse_args()
     options.blackout = options.blackout.absolute()

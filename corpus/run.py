@@ -23,15 +23,14 @@ Any difference is printed and makes the exit code 1.
 
 import argparse
 import collections
-import concurrent.futures
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
-from builds import CORPUS, PROJECT, WAYS, Builder
+from builds import CORPUS, WAYS, Builder
+from checks import add_options, execute, in_parallel, report_of, take_options
 
 # What became of one variant. `found`, `misnamed` (right place, wrong kind) and `missed` are 0 or 1 and all 0 for a
 # correct version; `false` counts findings that are not the seeded bug.
@@ -75,7 +74,6 @@ def check(variant, options):
     program = build(variant, options, options.way)
     report = options.build / f"{variant.name}-{variant.bug}.json"
     pool = options.build / f"{variant.name}-{variant.bug}.pool"
-    report.unlink(missing_ok=True)
     pool.unlink(missing_ok=True)
     # The variants are what runs in parallel.
     command = [options.blackout, "check", "--jobs", "1", "--pm", pool, "--json", report]
@@ -84,15 +82,8 @@ def check(variant, options):
     command += variant.expected.get("options", [])
     if "failures" in variant.expected:
         command += ["--failures", str(variant.expected["failures"])]
-    try:
-        ran = subprocess.run([*command, "--", program, pool], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=options.timeout)
-    except subprocess.TimeoutExpired:
-        return f"not done after {options.timeout} seconds"
-    if not report.exists():
-        last = (ran.stdout.strip().splitlines() or ["no output"])[-1]
-        return f"blackout check ended with {ran.returncode}: {last}"
-    return json.loads(report.read_text())
+    checked = report_of(lambda: execute([*command, "--", program, pool], options.timeout), report, options.timeout)
+    return checked if isinstance(checked, str) else checked[1]
 
 
 def marked_lines(variant):
@@ -230,15 +221,10 @@ def main():
     parser.add_argument("--bug", type=int, help="only this variant; 0: the correct version")
     parser.add_argument("--truth", action="store_true", help="print what was found, missed and false, by kind of bug")
     parser.add_argument("--update", action="store_true", help="write the figures of correct versions to expected.json")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="variants at a time")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for one variant")
-    parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout", help="the command")
-    parser.add_argument("--build", type=pathlib.Path, help="folder for programs and reports (corpus/ beside bin/)")
-    options = parser.parse_args()
+    add_options(parser, "variants", "corpus", 600)
+    options = take_options(parser)
     if options.update and options.way != "compiled":
         parser.error("--update takes the figures of compiled programs")
-    options.blackout = options.blackout.absolute()
-    options.build = (options.build or options.blackout.parent.parent / "corpus").absolute()
     if options.way != "compiled":
         options.build /= options.way
     options.build.mkdir(parents=True, exist_ok=True)
@@ -251,8 +237,7 @@ def main():
     if options.bug is not None:
         variants = [v for v in variants if v.bug == options.bug]
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda v: run(v, options), variants))
+    results = list(in_parallel(lambda v: run(v, options), variants, options.jobs))
     if options.update:
         update(results)
     for r in results:

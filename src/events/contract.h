@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 4u
+#define BLACKOUT_CONTRACT_VERSION 5u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -48,8 +48,8 @@ typedef struct blackout_site {
   uint8_t flags;   /* BLACKOUT_SITE_ATOMIC, _TRAPPED */
   int32_t places;  /* blackout_place[], offset from this field */
   uint32_t place_count;
-  int32_t type; /* "Struct.field", offset from this field; 0: unknown */
-  uint32_t reserved;
+  int32_t type;     /* "Struct.field", offset from this field; 0: unknown */
+  uint32_t element; /* of rep movs and rep stos: bytes that each repetition stores; else 0 */
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
 #define BLACKOUT_SITE_TRAPPED 2u /* in code without a site table: its id is of events/trapped_id.h */

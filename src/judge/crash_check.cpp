@@ -205,7 +205,7 @@ class Check {
         break;
       }
     if (compare && !byOrder && !allFail && inTime && !patience_.over()) sayUnjudgedAnswers(expected);
-    if (!expected.oneAnswer() && !expected.marked() && explorer.summary().races.size() != 0)
+    if (!expected.oneAnswer() && !expected.marked() && !explorer.summary().races.empty())
       out_.notes.emplace_back(
           "No operation is marked, so what restarts say was compared with what they say with all or none durable of "
           "what "

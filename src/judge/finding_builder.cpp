@@ -86,7 +86,10 @@ class FindingBuilder {
       if (!plain && !context_.patience.over()) return tl::unexpected(plain.error());
       if (plain) run_.waiting = std::move(plain->waiting);
       runAgain = plain.has_value();
-      run_.outcome = plain ? std::move(plain->outcome) : found;
+      if (plain)
+        run_.outcome = std::move(plain->outcome);
+      else
+        run_.outcome = found;
       now = judged(run_.outcome);
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
@@ -116,7 +119,8 @@ class FindingBuilder {
                                cause_.points,
                                tellingLines(run_.outcome.output)};
     finding_.crashState = context_.explorer.crashState(cause_.space, cause_.chosen);
-    if (!failsAgain || now.key != cause_.key) {
+    bool sameAgain = failsAgain && now.key == cause_.key;
+    if (!sameAgain) {
       finding_.severity = Severity::Suspected;
       finding_.evidence.push_back(NotRepeated{failsAgain                            ? now.symptom
                                               : now.judgement == Judgement::Unknown ? "could not be judged"
@@ -125,7 +129,8 @@ class FindingBuilder {
       finding_.severity = Severity::Suspected;
       finding_.evidence.push_back(NotRunAgain{});
     }
-    ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, run_.outcome};
+    // What a replay is compared with is the failure, whether it came again or not.
+    ShownFinding shown{std::move(finding_), {}, indexes_, cause_.replaced, sameAgain ? run_.outcome : found};
     shown.state = *shown.finding.crashState;
     return shown;
   }

@@ -25,7 +25,7 @@ class ProgramGuardians {
   };
   // Program files: the program and the libraries with instrumented code.
   explicit ProgramGuardians(std::vector<std::string> programs, Patience patience = {})
-      : programs_(std::move(programs)), patience_(patience) {}
+      : programs_(std::move(programs)), patience_(std::move(patience)) {}
   // Known already.
   explicit ProgramGuardians(Table table) : analysed_(true), known_(true), table_(std::move(table)) {}
 

@@ -363,7 +363,9 @@ class Instrumenter {
     std::vector<Value*> places;  // where the access is made
     for (const Step& s : steps) {
       bool locked = classOf(s.effect.kind) == SiteClass::Atomic;
-      GlobalVariable* site = row(assembly, s.effect.kind, s.effect.count >= 0 ? 0 : s.effect.size, locked);
+      bool repeated = s.effect.count >= 0;
+      GlobalVariable* site = row(assembly, s.effect.kind, repeated ? 0 : s.effect.size, locked,
+                                 repeated ? static_cast<std::uint32_t>(s.effect.size) : 0);
       rows.push_back(site);
       before.push_back(nullptr);
       places.push_back(nullptr);
@@ -454,8 +456,9 @@ class Instrumenter {
   }
 
   Constant* bytes(std::uint64_t n) { return ConstantInt::get(hooks_.i64, n); }
-  GlobalVariable* row(Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic = false) {
-    return sites_.row(i, kind, size, atomic);
+  GlobalVariable* row(Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic = false,
+                      std::uint32_t element = 0) {
+    return sites_.row(i, kind, size, atomic, element);
   }
 
   Module& m_;

@@ -56,7 +56,8 @@ std::string SiteWriter::typeOf(const std::vector<SourceChain>& sources, std::uin
   return agreed ? type : "";
 }
 
-GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic) {
+GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic,
+                                std::uint32_t element) {
   LLVMContext& c = module_.getContext();
   Type* i32 = Type::getInt32Ty(c);
   Type* i64 = Type::getInt64Ty(c);
@@ -96,7 +97,7 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
       {ConstantInt::get(i64, sources[0].id), number(0), ConstantInt::get(Type::getInt16Ty(c), size > 0xffff ? 0 : size),
        ConstantInt::get(Type::getInt8Ty(c), kind),
        ConstantInt::get(Type::getInt8Ty(c), atomic ? BLACKOUT_SITE_ATOMIC : 0), relative(places, site, {5}),
-       number(static_cast<std::uint32_t>(count)), type, number(0)}));
+       number(static_cast<std::uint32_t>(count)), type, number(element)}));
   return site;
 }
 

@@ -28,7 +28,8 @@ class SiteWriter {
   void enterFunction(const llvm::Function& f) { sources_.enterFunction(f); }
 
   // The row of one instruction.
-  llvm::GlobalVariable* row(const llvm::Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic);
+  llvm::GlobalVariable* row(const llvm::Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic,
+                            std::uint32_t element = 0);
 
  private:
   std::string typeOf(const std::vector<SourceChain>& sources, std::uint64_t size) const;

@@ -20,6 +20,9 @@ class Pieces {
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
   void add(const void* p, const void* bytes, size_t size);
+  // What rep movs or rep stos has stored, elements of this size. In pieces of 8 bytes all the same, unless every
+  // repetition is wanted as a store of its own (option repbytes).
+  void addElements(const void* p, const void* bytes, size_t size, size_t element);
 
  private:
   void finish(uint8_t flags);

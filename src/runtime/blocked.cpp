@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include "events/address_map.h"
 #include "events/waits.h"
@@ -15,12 +17,6 @@ namespace blackout::rt {
 
 namespace {
 
-// A system call in which a thread sleeps.
-struct Call {
-  long number = -1;
-  uint64_t a[6] = {};
-};
-
 // How telling a place is where a thread waits.
 enum Rank : uint8_t { kForOthers, kForSignal, kForData, kForLock };
 
@@ -28,17 +24,11 @@ struct Wait {
   bool blocked = false;
   Rank rank = kForOthers;
   const char* what = nullptr;
+  bool byOwn = false;  // nothing but a thread of the program's own that goes on ends it: no signal, no client
 };
 
-bool callOf(pid_t process, pid_t thread, Call& call) {
-  char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", int(process), int(thread));
-  if (!readText(path, text, sizeof text) || text[0] < '0' || text[0] > '9') return false;
-  char* at = text;
-  call.number = strtol(at, &at, 10);
-  for (uint64_t& a : call.a) a = strtoull(at, &at, 16);
-  return true;
-}
+// While this look lasts, a socket that leads from the server to its client is the run's own.
+bool talking = false;
 
 bool linkOf(pid_t process, const char* what, char* to, size_t size) {
   char path[64];
@@ -62,25 +52,67 @@ bool isInherited(const char* link) {
   return false;
 }
 
+bool sameLink(pid_t process, const char* what) {
+  char theirs[64], ours[64];
+  return linkOf(process, what, theirs, sizeof theirs) && linkOf(pid_t(worker->process), what, ours, sizeof ours) &&
+         strcmp(theirs, ours) == 0;
+}
+
+bool isBelowWorker(pid_t process) {
+  constexpr int kDeepest = 64;
+  for (int depth = 0; process > 1 && depth < kDeepest; ++depth) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", int(process));
+    const char* name = readText(path, text, sizeof text) ? strrchr(text, ')') : nullptr;
+    if (name == nullptr || strlen(name) < 4) return false;
+    process = pid_t(strtol(name + 4, nullptr, 10));
+    if (process == pid_t(worker->process)) return true;
+  }
+  return false;
+}
+
+// Whether nobody outside of the run can be at the other end of this socket, and a wait for it has no time limit.
+bool leadsInside(pid_t process, int socket) {
+  auto ask = [&](int option, auto& value) {
+    socklen_t size = sizeof value;
+    return syscall(SYS_getsockopt, socket, SOL_SOCKET, option, &value, &size) == 0;
+  };
+  struct timeval reading{}, writing{};
+  int domain = 0, listens = 0;
+  if (!ask(SO_RCVTIMEO, reading) || !ask(SO_SNDTIMEO, writing) || !ask(SO_DOMAIN, domain)) return false;
+  if (reading.tv_sec != 0 || reading.tv_usec != 0 || writing.tv_sec != 0 || writing.tv_usec != 0) return false;
+  if (domain == AF_INET || domain == AF_INET6) return !sameLink(process, "ns/net");
+  if (domain != AF_UNIX) return false;
+  // The path of one that listens is the run's own too.
+  struct ucred peer{};
+  return (ask(SO_ACCEPTCONN, listens) && listens != 0) || (ask(SO_PEERCRED, peer) && isBelowWorker(peer.pid));
+}
+bool leadsInside(pid_t process, uint64_t fd) {
+  constexpr long kPidfdGetfd = 438;
+  int handle = int(syscall(SYS_pidfd_open, process, 0));
+  int socket = handle < 0 ? -1 : int(syscall(kPidfdGetfd, handle, int(fd), 0));
+  bool inside = socket >= 0 && leadsInside(process, socket);
+  if (socket >= 0) syscall(SYS_close, socket);
+  if (handle >= 0) syscall(SYS_close, handle);
+  return inside;
+}
+
 // Whether nobody but the run can make this descriptor ready.
 bool isOwn(pid_t process, uint64_t fd) {
   char link[4200];
   if (!fileOf(process, fd, link, sizeof link)) return false;
   bool pipe = strncmp(link, "pipe:", 5) == 0 || strcmp(link, "anon_inode:[eventfd]") == 0 ||
               strcmp(link, "anon_inode:[signalfd]") == 0;
-  bool socket = strncmp(link, "socket:", 7) == 0 && (worker->used & BLACKOUT_USED_SOCKETS) == 0;
-  return (pipe || socket) && !isInherited(link);
+  if (strncmp(link, "socket:", 7) == 0)
+    return !isInherited(link) && ((worker->used & BLACKOUT_USED_SOCKETS) == 0 || (talking && leadsInside(process, fd)));
+  return pipe && !isInherited(link);
 }
 // The same of a lock on a file: files of the run are in the worker's folder.
 bool isOwnFile(pid_t process, uint64_t fd) {
   char link[4200];
   return fileOf(process, fd, link, sizeof link) && strncmp(link, workerFolder, strlen(workerFolder)) == 0;
 }
-bool hasOwnObjects(pid_t process) {
-  char theirs[64], ours[64];
-  return linkOf(process, "ns/ipc", theirs, sizeof theirs) &&
-         linkOf(pid_t(worker->process), "ns/ipc", ours, sizeof ours) && strcmp(theirs, ours) != 0;
-}
+bool hasOwnObjects(pid_t process) { return !sameLink(process, "ns/ipc"); }
 
 bool ownPolled(pid_t process, uint64_t address, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -113,7 +145,7 @@ bool ownWatched(pid_t process, uint64_t epoll) {
   return true;
 }
 
-Wait futexWait(pid_t process, const Call& c) {
+Wait futexWait(pid_t process, const SleepingCall& c) {
   // The kernel is given the second mapping, where there is one.
   bool inPm = c.a[0] - kPmBase < kPmSpan || c.a[0] - kAliasBase < kAliasEnd - kAliasBase;
   const char* lock = inPm ? kWaitsForPmLock : kWaitsForLock;
@@ -121,22 +153,18 @@ Wait futexWait(pid_t process, const Call& c) {
     case FUTEX_WAIT:
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
-      return {c.a[3] == 0, kForLock, lock};
+      return {c.a[3] == 0, kForLock, lock, waitsForMutex(c)};
     case FUTEX_WAIT_BITSET:
     case FUTEX_WAIT_REQUEUE_PI: {
-      // Whoever joins a thread waits for the word with its number.
-      char path[64];
-      struct stat st;
-      snprintf(path, sizeof path, "/proc/%d/task/%d", int(process), int(c.a[2]));
-      bool joins = c.a[2] != 0 && syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0;
-      return {c.a[3] == 0, joins ? kForOthers : kForLock, joins ? "a thread" : lock};
+      bool joins = joinsThread(process, c);
+      return {c.a[3] == 0, joins ? kForOthers : kForLock, joins ? "a thread" : lock, joins};
     }
     default:
       return {};
   }
 }
 
-Wait waitOf(pid_t process, const Call& c) {
+Wait waitOf(pid_t process, const SleepingCall& c) {
   // Timers of the program make signals out of time.
   bool signals = (worker->used & BLACKOUT_USED_TIMERS) == 0;
   switch (c.number) {
@@ -153,6 +181,8 @@ Wait waitOf(pid_t process, const Call& c) {
     case SYS_readv:
     case SYS_recvfrom:
     case SYS_recvmsg:
+    case SYS_accept:
+    case SYS_accept4:
       return {isOwn(process, c.a[0]), kForData, "data"};
     case SYS_write:
     case SYS_writev:
@@ -188,13 +218,13 @@ Wait waitOf(pid_t process, const Call& c) {
 }
 
 // A parent that waits for what its child does with the memory of both.
-bool sharesUntilExec(const Call& c) {
+bool sharesUntilExec(const SleepingCall& c) {
   return c.number == SYS_vfork || c.number == SYS_clone3 || (c.number == SYS_clone && (c.a[0] & CLONE_VFORK) != 0);
 }
 
 Wait waitOf(pid_t process, pid_t thread, char state) {
   if (state == 'T') return {true, kForSignal, "SIGCONT"};
-  Call call;
+  SleepingCall call;
   if ((state != 'S' && state != 'D') || !callOf(process, thread, call)) return {};
   if (state == 'D') return {sharesUntilExec(call), kForOthers, "a child"};
   return waitOf(process, call);
@@ -224,21 +254,29 @@ bool hasTimers(pid_t process) {
   return readText(path, text, sizeof text);
 }
 
+// Every thread that has not ended, and what it waits for: body(thread, state, wait).
+template <class Body>
+void eachSleeper(pid_t process, bool timers, RunLook& look, Body body) {
+  forEachThread(process, [&](pid_t thread) {
+    char state = stateOf(process, thread);
+    if (state == 'Z' || state == 'X') return;
+    look.ran += (switchesOf(process, thread) + 1) * (uint64_t(thread) * 0x9e3779b97f4a7c15u | 1);
+    body(thread, state, timers ? Wait{} : waitOf(process, thread, state));
+  });
+}
+
 }  // namespace
 
-RunLook lookAt(pid_t run, pid_t except) {
+RunLook lookAt(pid_t run, pid_t driver, bool talks) {
   RunLook look;
+  talking = talks;
   int best = -1;
   auto visit = [&](pid_t process) {
     bool timers = hasTimers(process);
     look.memory += memoryOf(process);
-    forEachThread(process, [&](pid_t thread) {
-      char state = stateOf(process, thread);
-      if (state == 'Z' || state == 'X') return;
+    eachSleeper(process, timers, look, [&](pid_t thread, char state, const Wait& wait) {
       ++look.threads;
       addTimes(process, thread, look);
-      look.ran += (switchesOf(process, thread) + 1) * (uint64_t(thread) * 0x9e3779b97f4a7c15u | 1);
-      Wait wait = timers ? Wait{} : waitOf(process, thread, state);
       if (!wait.blocked) {
         look.goes = {process, thread};
         look.computes = state == 'R';
@@ -247,12 +285,21 @@ RunLook lookAt(pid_t run, pid_t except) {
       WaitingThread waiting{{process, thread}, wait.what};
       if (look.blocked < RunLook::kMostWaiting) look.waiting[look.blocked] = waiting;
       ++look.blocked;
+      look.byOwn += wait.byOwn;
+      look.forLock |= wait.rank == kForLock;
       if (wait.rank <= best) return;
       best = wait.rank;
       look.waits = waiting;
     });
   };
-  if (!forEachBelow(pid_t(worker->process), except, visit)) visit(run);
+  if (!forEachBelow(pid_t(worker->process), driver, visit)) visit(run);
+  auto visitClient = [&](pid_t process) {
+    eachSleeper(process, hasTimers(process), look, [&](pid_t, char, const Wait& wait) {
+      ++look.client;
+      look.clientBlocked += wait.blocked;
+    });
+  };
+  if (talks) forEachBelow(driver, -1, visitClient);
   return look;
 }
 

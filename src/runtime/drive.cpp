@@ -18,8 +18,6 @@
 
 #include "runtime/processes.h"
 
-extern char** environ;
-
 namespace blackout::rt {
 
 namespace {
@@ -42,6 +40,7 @@ void nap(uint64_t microseconds) {
 struct Look {
   bool asleep = true;  // every thread sleeps in a system call
   bool timed = false;  // one of them only until some time has passed
+  bool stuck = true;   // and every one for another: for a mutex, or a thread's end
   uint32_t alive = 0;  // threads
   uint64_t ran = 0;    // how often one was put on a processor
 };
@@ -102,6 +101,8 @@ class Server {
     l.asleep &= state == 'S';
     snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", int(process), int(thread));
     l.timed |= readText(path, text, sizeof text) && strstr(text, "nanosleep") != nullptr;
+    SleepingCall call;
+    l.stuck = l.stuck && callOf(process, thread, call) && (waitsForMutex(call) || joinsThread(process, call));
     l.ran += switchesOf(process, thread);
   }
 
@@ -127,6 +128,8 @@ class Idleness {
   }
   // Whether somebody sleeps until some time has passed, and so will go on by himself.
   bool timed() const { return last_.timed; }
+  // Whether nobody from outside can make it go on.
+  bool stuck() const { return last_.stuck; }
   // Whether it did hardly anything but sleep for so long, as a program does that looks for its input now and then.
   bool dozed(uint64_t ms) {
     uint64_t now = nowMs();
@@ -140,7 +143,7 @@ class Idleness {
 
  private:
   const Server& server_;
-  Look last_{false, false, 0, 0};
+  Look last_{.asleep = false};
   uint64_t since_ = 0;
   uint64_t begin_ = 0, looks_ = 0, awake_ = 0;  // of the present interval
 };
@@ -150,8 +153,8 @@ bool waitUntilReady(const Drive& order, const Server& server, blackout_drive& re
   Idleness idle(server);
   while (__atomic_load_n(order.listening, __ATOMIC_ACQUIRE) == 0) {
     bool gone;
-    if (idle.lasts(gone) > order.momentMs && !idle.timed()) return true;
-    if (!gone && idle.dozed(uint64_t{order.momentMs} * 10)) return true;
+    if (idle.lasts(gone) > order.momentMs && !idle.timed() && !idle.stuck()) return true;
+    if (!gone && !idle.stuck() && idle.dozed(uint64_t{order.momentMs} * 10)) return true;
     if (gone || (order.readyMs != 0 && nowMs() - begin > order.readyMs)) {
       result.state = gone ? BLACKOUT_DRIVE_NO_SERVER : BLACKOUT_DRIVE_NEVER_READY;
       return false;

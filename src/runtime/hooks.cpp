@@ -81,6 +81,12 @@ void Pieces::add(const void* p, const void* bytes, size_t size) {
   self.active = true;
 }
 
+void Pieces::addElements(const void* p, const void* bytes, size_t size, size_t element) {
+  if (options.repbytes == 0) return add(p, bytes, size);
+  for (size_t at = 0; at < size; at += element)
+    add(static_cast<const uint8_t*>(p) + at, static_cast<const uint8_t*>(bytes) + at, element);
+}
+
 void Pieces::finish(uint8_t flags) {
   if (len_ != 0) append(kind_, len_ | flags, where_, addr_, value_);
   len_ = 0;
@@ -266,7 +272,10 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
         recordStore(BLACKOUT_EV_StoreNt, p, place, size, where);
         break;
       default:
-        recordStore(BLACKOUT_EV_Store, p, place, size, where);
+        if (site->element != 0)
+          Pieces(BLACKOUT_EV_Store, where).addElements(p, place, size, site->element);
+        else
+          recordStore(BLACKOUT_EV_Store, p, place, size, where);
         break;
     }
   } else if ((site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg) && self.active) {

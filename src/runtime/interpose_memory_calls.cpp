@@ -1,7 +1,6 @@
 // Calls by which the kernel reaches memory in other ways than through a buffer that it is given: process_vm_readv and
 // its like, and pages that go into a pipe. On PM they are made as the plain copies that they amount to.
 
-#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -95,31 +94,6 @@ BLACKOUT_EXPORT long ptrace(enum __ptrace_request request, ...) noexcept {
 BLACKOUT_EXPORT ssize_t vmsplice(int fd, const iovec* parts, size_t count, unsigned flags) {
   if (inRun() && touchesPm(parts, count)) return writev(fd, parts, int(count));
   return syscall(SYS_vmsplice, fd, parts, count, flags);
-}
-
-// libc's own threads read and write for the program, where no signal can be handled.
-static void byOtherThreads(const aiocb* asked) {
-  if (asked == nullptr || !inRun()) return;
-  if (isPoolDescriptor(asked->aio_fildes) || mayBePm(const_cast<void*>(asked->aio_buf), asked->aio_nbytes))
-    unfollowed(
-        "it reads or writes a pool by POSIX asynchronous input and output (aio_read, aio_write), which is not seen");
-}
-BLACKOUT_EXPORT int aio_read(aiocb* asked) noexcept {
-  byOtherThreads(asked);
-  return BLACKOUT_REAL_VERSION(aio_read, "GLIBC_2.34")(asked);
-}
-BLACKOUT_EXPORT int aio_write(aiocb* asked) noexcept {
-  byOtherThreads(asked);
-  return BLACKOUT_REAL_VERSION(aio_write, "GLIBC_2.34")(asked);
-}
-BLACKOUT_EXPORT int lio_listio(int mode, aiocb* const list[], int count, sigevent* event) noexcept {
-  for (int i = 0; i < count; ++i) byOtherThreads(list[i]);
-  return BLACKOUT_REAL_VERSION(lio_listio, "GLIBC_2.34")(mode, list, count, event);
-}
-BLACKOUT_EXPORT int aio_read64(aiocb64* asked) noexcept { return aio_read(reinterpret_cast<aiocb*>(asked)); }
-BLACKOUT_EXPORT int aio_write64(aiocb64* asked) noexcept { return aio_write(reinterpret_cast<aiocb*>(asked)); }
-BLACKOUT_EXPORT int lio_listio64(int mode, aiocb64* const list[], int count, sigevent* event) noexcept {
-  return lio_listio(mode, reinterpret_cast<aiocb* const*>(list), count, event);
 }
 
 // libc writes from inside: on a pool's descriptor by write(), which is followed.

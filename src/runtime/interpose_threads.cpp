@@ -27,6 +27,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/regions.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
@@ -190,7 +191,24 @@ void execEvent(const char* file, bool search) {
 
 }  // namespace
 
-extern char** environ;
+// A thread whose stack is in PM would die at its first push, before it has another stack for the fault: it gets a stack
+// of libc's, as large. `other` is to be destroyed if this is true.
+static bool takeOtherStack(const pthread_attr_t* attributes, pthread_attr_t& other) {
+  void* begin = nullptr;
+  size_t size = 0;
+  if (attributes == nullptr || pthread_attr_getstack(attributes, &begin, &size) != 0 || !mayBePm(begin, size))
+    return false;
+  unfollowed("a thread has its stack in PM, and was given another: what it would store there is not seen");
+  pthread_attr_init(&other);
+  pthread_attr_setstacksize(&other, size);
+  int value = 0;
+  sched_param parameters{};
+  if (pthread_attr_getdetachstate(attributes, &value) == 0) pthread_attr_setdetachstate(&other, value);
+  if (pthread_attr_getinheritsched(attributes, &value) == 0) pthread_attr_setinheritsched(&other, value);
+  if (pthread_attr_getschedpolicy(attributes, &value) == 0) pthread_attr_setschedpolicy(&other, value);
+  if (pthread_attr_getschedparam(attributes, &parameters) == 0) pthread_attr_setschedparam(&other, &parameters);
+  return true;
+}
 
 BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                    void* argument) {
@@ -209,7 +227,10 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
     Scope scope;
     if (!scope.nested) append(BLACKOUT_EV_ThreadCreate, 0, 0, 0, 0);
   }
-  int r = real(thread, attributes, startThread, start);
+  pthread_attr_t other;
+  bool moved = takeOtherStack(attributes, other);
+  int r = real(thread, moved ? &other : attributes, startThread, start);
+  if (moved) pthread_attr_destroy(&other);
   if (r == 0) return 0;
   free(start);
   __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);

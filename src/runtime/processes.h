@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,36 @@ inline char stateOf(pid_t process, pid_t thread) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", int(process), int(thread));
   return readText(path, text, sizeof text) ? stateOf(text) : 'Z';
+}
+
+// A system call in which a thread sleeps.
+struct SleepingCall {
+  long number = -1;
+  uint64_t a[6] = {};
+};
+inline bool callOf(pid_t process, pid_t thread, SleepingCall& call) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", int(process), int(thread));
+  if (!readText(path, text, sizeof text) || text[0] < '0' || text[0] > '9') return false;
+  char* at = text;
+  call.number = strtol(at, &at, 10);
+  for (uint64_t& a : call.a) a = strtoull(at, &at, 16);
+  return true;
+}
+// For a mutex, without a time limit: only a thread that goes on lets it go. Whoever waits for a semaphore or a
+// condition, which a signal's handler may post, waits with a set of bits.
+inline bool waitsForMutex(const SleepingCall& c) {
+  uint64_t what = c.a[1] & uint64_t(FUTEX_CMD_MASK);
+  return c.number == SYS_futex && c.a[3] == 0 &&
+         (what == FUTEX_WAIT || what == FUTEX_LOCK_PI || what == FUTEX_LOCK_PI2);
+}
+// For the end of another thread of its process: for the word with its number.
+inline bool joinsThread(pid_t process, const SleepingCall& c) {
+  if (c.number != SYS_futex || (c.a[1] & uint64_t(FUTEX_CMD_MASK)) != FUTEX_WAIT_BITSET || c.a[2] == 0) return false;
+  char path[64];
+  struct stat st;
+  snprintf(path, sizeof path, "/proc/%d/task/%d", int(process), int(c.a[2]));
+  return syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0;
 }
 
 // How often a thread was put on a processor.

@@ -169,12 +169,11 @@ class Watch {
     if (lookedAt_ == 0) lookedAt_ = now;
     if (now - lookedAt_ < pauseMs_) return false;
     if (pauseMs_ < kMostMs) pauseMs_ *= 2;
-    RunLook look = ended ? RunLook{} : lookAt(run_, driver_);
+    RunLook look = ended ? RunLook{} : lookAt(run_, driver_, talks());
     charge(now - lookedAt_, look);
     lookedAt_ = now;
     if (!ended && takesTooMuch(look)) return true;
-    // A server waits for its client, and whose turn it is between them is not followed.
-    if (!ended && driver_ < 0 && stuck(last_, look)) return waitsForEver(look);
+    if (!ended && stuck(last_, look) && nobodyElseWakes(look)) return waitsForEver(look);
     last_ = look;
     if (!ended && (endsAsKnown(look) || loopsForEver(look))) return true;
     if (!ended) lookedAt_ = milliseconds();  // what the worker took to look is not the run's time
@@ -198,12 +197,33 @@ class Watch {
   void printedTooMuch() {
     constexpr char kText[] = "it printed %u MiB";
     snprintf(worker->text, sizeof worker->text, kText, BLACKOUT_MAX_PRINTED >> 20);
-    atBound(lookAt(run_, driver_));
+    atBound(lookAt(run_, driver_, talks()));
   }
   // Until the next look.
   int pauseMs() const { return int(pauseMs_); }
 
  private:
+  bool talks() const {
+    return driver_ >= 0 && __atomic_load_n(&worker->drive.state, __ATOMIC_ACQUIRE) == BLACKOUT_DRIVE_TALKS;
+  }
+  // A server that waits for its client's next words is not stuck. It is if one of its threads waits for a lock and the
+  // client, too, waits for ever, or if none of its threads has come so far and no client will help. A client that has
+  // ended is followed by SIGTERM, whose handler may change anything.
+  bool nobodyElseWakes(const RunLook& look) const {
+    if (driver_ < 0) return true;
+    if (!look.forLock) return false;
+    if (talks()) return look.client != 0;
+    return __atomic_load_n(&worker->drive.state, __ATOMIC_ACQUIRE) == BLACKOUT_DRIVE_WAITS &&
+           look.byOwn == look.threads;
+  }
+  // The same for one thread that computes while all others wait.
+  bool nobodyElseChanges(const RunLook& look) const {
+    if (driver_ < 0) return true;
+    if (talks()) return look.client != 0 && look.clientBlocked == look.client;
+    return __atomic_load_n(&worker->drive.state, __ATOMIC_ACQUIRE) == BLACKOUT_DRIVE_WAITS &&
+           look.byOwn == look.blocked;
+  }
+
   // Time in which others had the processors is not the run's. How long a thread waited for one is told only when it
   // gets it, which may be many looks later: until then, whoever could run and does not is waiting.
   void charge(uint64_t passed, const RunLook& look) {
@@ -313,7 +333,7 @@ class Watch {
     bool asked = asks != 0 && asks < BLACKOUT_ASKS_TRIED;
     bool alone = look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 &&
                  (asked ? uint32_t(look.goes.thread) == asks : look.computes);
-    bool shown = alone && driver_ < 0 && (asked ? showOver(look.goes) : show(look));
+    bool shown = alone && nobodyElseChanges(look) && (asked ? showOver(look.goes) : show(look));
     if (asked && !shown) __atomic_store_n(&worker->asks, BLACKOUT_ASKS_DENIED, __ATOMIC_RELEASE);
     return shown;
   }

@@ -18,7 +18,6 @@ Rows that are known to be wrong are in open.txt; the run fails if another row is
 
 import argparse
 import collections
-import concurrent.futures
 import fnmatch
 import json
 import os
@@ -33,6 +32,7 @@ PROJECT = HERE.parent.parent
 sys.path.insert(0, str(PROJECT / "corpus"))
 
 from builds import Builder  # noqa: E402: in corpus/
+from checks import add_options, execute, in_parallel, report_of, take_options  # noqa: E402
 
 PROGRAMS = HERE / "programs"
 ASPECTS = ("kind", "line", "relies", "findings")
@@ -94,15 +94,8 @@ def check(row, options):
     command = [options.blackout, "check", "--jobs", "1", "--pm", "pool", "--json", "report.json", "--report", "report.txt",
                "--findings", "findings", "--", program, "pool"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("BLACKOUT")}
-    try:
-        ran = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=options.timeout)
-    except subprocess.TimeoutExpired:
-        return f"not done after {options.timeout} seconds"
-    if not (folder / "report.json").exists():
-        last = (ran.stdout.strip().splitlines() or ["no output"])[-1]
-        return f"blackout check ended with {ran.returncode}: {last}"
-    return ran.returncode, json.loads((folder / "report.json").read_text()), (folder / "report.txt").read_text()
+    checked = report_of(lambda: execute(command, options.timeout, cwd=folder, env=environment), folder / "report.json", options.timeout)
+    return checked if isinstance(checked, str) else (*checked, (folder / "report.txt").read_text())
 
 
 def describe(finding):
@@ -219,15 +212,10 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="only these rows")
     parser.add_argument("--goal", action="store_true", help="the exit code is that of the goal, whatever open.txt says")
     parser.add_argument("--text", action="store_true", help="print the report of each row, too")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="rows at a time")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one row")
-    parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout", help="the command")
-    parser.add_argument("--build", type=pathlib.Path, help="folder for programs and reports (causes/ beside bin/)")
-    options = parser.parse_args()
+    add_options(parser, "rows", "causes", 300)
+    options = take_options(parser)
     if options.goal and options.only:
         parser.error("the goal is one of all rows")
-    options.blackout = options.blackout.absolute()
-    options.build = (options.build or options.blackout.parent.parent / "causes").absolute()
     options.build.mkdir(parents=True, exist_ok=True)
     options.builder = Builder("compiled", options.blackout.parent, options.build)
 
@@ -235,14 +223,13 @@ def main():
     rows = [row for row in rows_of(table) if not options.only or any(fnmatch.fnmatch(row.name, only) for only in options.only)]
     if not rows:
         parser.error("there is no such row")
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = []
-        print(f"{'row':<14}{'mistake':<16}" + "  ".join(aspect.ljust(5) for aspect in ASPECTS))
-        for result in pool.map(lambda row: run_row(row, options), rows):
-            results.append(result)
-            print_row(result)
-            if options.text:
-                print(result.text)
+    results = []
+    print(f"{'row':<14}{'mistake':<16}" + "  ".join(aspect.ljust(5) for aspect in ASPECTS))
+    for result in in_parallel(lambda row: run_row(row, options), rows, options.jobs):
+        results.append(result)
+        print_row(result)
+        if options.text:
+            print(result.text)
 
     mistakes = [result for result in results if result.row.mistake]
     right = {aspect: sum(aspect in result.aspects and aspect not in result.wrong for result in mistakes) for aspect in ASPECTS}

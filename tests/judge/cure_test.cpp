@@ -19,17 +19,14 @@ using test::crashed;
 using test::exited;
 using test::FakeMemory;
 using test::FakeRecovery;
+using test::follow;
 using test::JudgedProgram;
+using test::kRoot;
+using test::kValue;
 using test::only;
 using test::says;
 using testing::HasSubstr;
 using testing::Not;
-
-enum : std::uint64_t { kRoot = 0, kValue = 64 };
-Outcome follow(FakeMemory& m) {
-  if (m.load(kRoot) == 0) return exited();
-  return m.load(kValue) == 5 ? exited() : crashed();
-}
 
 std::vector<std::string> kindsOf(const CrashCheck& c) {
   std::vector<std::string> kinds;

@@ -21,6 +21,13 @@ class NoStacks : public Stacks {
   std::vector<Frame> endOf(const Trace&, const Outcome&) override { return {}; }
 };
 
+// A node (value at 64) that a root (at 0) publishes: a restart follows the root.
+enum : std::uint64_t { kRoot = 0, kValue = 64 };
+inline Outcome follow(FakeMemory& m) {
+  if (m.load(kRoot) == 0) return exited();
+  return m.load(kValue) == 5 ? exited() : crashed();
+}
+
 inline CrashCheck check(JudgedProgram& p, const FakeRecovery& recovery, CrashOptions options = {},
                         std::optional<Outcome> traced = std::nullopt, std::string_view model = "",
                         std::uint64_t* made = nullptr, std::function<Result<void>(const Run&)> refuse = {}) {

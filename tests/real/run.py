@@ -20,15 +20,12 @@ Any difference is printed and makes the exit code 1.
 
 import argparse
 import collections
-import concurrent.futures
 import functools
 import json
 import os
-import pathlib
 import re
 import shlex
 import signal
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -37,7 +34,10 @@ from mutate import mutate
 from programs import Builder, HERE, PROGRAMS, examples_of
 from scenarios import Failed, SCENARIOS, Scenario, execute, free_port, native_output, prepared_pool
 
-PROJECT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent.parent / "corpus"))
+
+from checks import add_options, in_parallel, report_of, take_options  # noqa: E402: in corpus/
+
 EXPECTED = HERE / "expected.json"
 
 # What a mutation leaves unflushed may survive in many ways; those that a restart comes to first are enough to find it.
@@ -116,7 +116,6 @@ def check(job, options):
     folder = builder.folder / "reports" / str(job)
     folder.mkdir(parents=True, exist_ok=True)
     pool, report = prepared_pool(scenario, builder), folder / "report.json"
-    report.unlink(missing_ok=True)
     (folder / "input").write_text(scenario.run.text)
     (folder / "questions").write_text(scenario.recovery.text)
     port = free_port()
@@ -126,14 +125,8 @@ def check(job, options):
                "--recover", shlex.join(scenario.recovery.command(restarted, pool, port)), *scenario.options,
                *([] if job is scenario else MUTATION_LIMIT), "--", *scenario.run.command(program, pool, port)]
     (folder / "command").write_text(shlex.join(map(str, command)) + f" < {folder / 'input'}\n")
-    try:
-        code, said = execute(command, scenario.run, port, options.timeout)
-    except subprocess.TimeoutExpired:
-        return f"not done after {options.timeout} seconds"
-    if not report.exists():
-        last = (said.strip().splitlines() or ["no output"])[-1]
-        return f"blackout check ended with {code}: {last}"
-    return json.loads(report.read_text())
+    checked = report_of(lambda: execute(command, scenario.run, port, options.timeout), report, options.timeout)
+    return checked if isinstance(checked, str) else checked[1]
 
 
 def where(place):
@@ -248,18 +241,13 @@ def main():
     parser.add_argument("--native", action="store_true", help="only run the programs, without Blackout")
     parser.add_argument("--mutations", action="store_true", help="the mutated programs")
     parser.add_argument("--update", action="store_true", help="write what is found to expected.json")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="checks at a time")
-    parser.add_argument("--timeout", type=float, default=900, help="seconds for one check")
-    parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout", help="the command")
-    parser.add_argument("--build", type=pathlib.Path, help="folder for programs and reports (real/ beside bin/)")
-    options = parser.parse_args()
-    options.blackout = options.blackout.absolute()
-    options.builder = Builder((options.build or options.blackout.parent.parent / "real").absolute())
+    add_options(parser, "checks", "real", 900)
+    options = take_options(parser)
+    options.builder = Builder(options.build)
 
     jobs = chosen(all_mutations() if options.mutations else map(Scenario, SCENARIOS), options.names)
     expected = json.loads(EXPECTED.read_text())
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda job: (job, *run(job, options, expected)), jobs))
+    results = list(in_parallel(lambda job: (job, *run(job, options, expected)), jobs, options.jobs))
     if options.update:
         update(results, expected, options)
     for _, differences, _ in results:

@@ -114,7 +114,7 @@ class AccessStub {
   }
   template <typename T>
   void value(T v) {
-    bytes(&v, sizeof v);
+    bytes(&v, sizeof v);  // NOLINT(bugprone-sizeof-expression): a pointer is stored as such
   }
   uintptr_t distance();
   void aim(uintptr_t end, uintptr_t target);

@@ -105,6 +105,8 @@ bool Rows::instruction(Reader& reader) {
       return true;
     case 0xc0:  // DW_CFA_restore
       return restore(low);
+    default:
+      break;
   }
   uint64_t r = 0;
   switch (code) {

@@ -28,10 +28,8 @@ constexpr Opcodes oneByte() {
     uint8_t& f = o.of[b];
     if (b < 0x40)
       f = (b & 7) < 4 ? kModRm : (b & 7) == 4 ? kByte : (b & 7) == 5 ? kDouble : kUnknown;
-    else if (b < 0x60)
-      f = b < 0x50 ? kUnknown : kNothing;
     else if (b < 0x70)
-      f = kUnknown;
+      f = b >= 0x50 && b < 0x60 ? kNothing : kUnknown;
     else if (b < 0x80)
       f = kByte;
     else if (b < 0x90)

@@ -62,7 +62,7 @@ class Writer {
   }
   template <typename T>
   void value(T v) {
-    bytes(&v, sizeof v);
+    bytes(&v, sizeof v);  // NOLINT(bugprone-sizeof-expression): a pointer is stored as such
   }
   // The last four bytes of an instruction: a distance that is filled in later.
   uintptr_t distance() {

@@ -118,11 +118,17 @@ void recordWritten(const Trap& t, const Operand& o, uint8_t kind, uint32_t where
   }
   Pieces own(kind, where);
   Pieces& pieces = t.parts == nullptr ? own : *t.parts;
+  blackout_site_kind is = kindOf(t.instruction);
+  bool string = is == BLACKOUT_SITE_Copy || is == BLACKOUT_SITE_Fill;
   eachRun(t.stored.mask, size_t(o.size * t.iterations), [&](size_t from, size_t size) {
     for (size_t n = 0; size > 0; from += n, size -= n) {
       n = size < sizeof bytes ? size : sizeof bytes;
       readThrough(bytes, o.address + from, n);
-      pieces.add(reinterpret_cast<void*>(o.address + from), bytes, n);
+      auto* to = reinterpret_cast<void*>(o.address + from);
+      if (string)
+        pieces.addElements(to, bytes, n, o.size);
+      else
+        pieces.add(to, bytes, n);
     }
   });
 }

@@ -1,16 +1,17 @@
 // Programs that use what traps use: protection of their own, seccomp, io_uring.
 #define _GNU_SOURCE
-#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -67,6 +68,38 @@ static int sandboxed(volatile uint64_t* p) {
   return 0;
 }
 
+// A thread with its stack in the pool.
+static void* squares(void* argument) {
+  volatile uint64_t kept[64];
+  for (uint64_t i = 0; i < 64; ++i) kept[i] = i * i;
+  *(volatile uint64_t*)argument = kept[9];
+  return NULL;
+}
+static int stacked(volatile uint64_t* p) {
+  static uint64_t result;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  char* stack = (char*)mapPool("stack", 1 << 20);
+  if (pthread_attr_setstack(&attributes, stack, 1 << 20) != 0) return 3;
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, squares, &result) != 0 || pthread_join(thread, NULL) != 0) return 4;
+  return result == 81 && p[0] == 1 ? 0 : 5;
+}
+
+// A child's memory is written through the debugger's interface.
+static int control(volatile uint64_t* p) {
+  pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    _exit(p[0] == 1 ? 0 : 5);
+  }
+  int status;
+  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return 3;
+  if (ptrace(PTRACE_CONT, child, NULL, NULL) != 0) return 4;
+  return waitpid(child, &status, 0) == child && status == 0 ? 0 : 5;
+}
+
 int main(int argc, char** argv) {
   volatile uint64_t* p = (volatile uint64_t*)mapPool(argv[1], 8192);
   if (argc < 3) return 2;
@@ -74,12 +107,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[2], "sandboxed") == 0) return sandboxed(p);
   p[0] = 1;
   flush(p);
-  if (strcmp(argv[2], "asynchronous") == 0) {
-    struct aiocb asked = {.aio_fildes = open(argv[1], O_RDWR), .aio_buf = "text", .aio_nbytes = 4, .aio_offset = 4096};
-    const struct aiocb* list[] = {&asked};
-    if (aio_write(&asked) != 0 || aio_suspend(list, 1, NULL) != 0 || aio_return(&asked) != 4) return 3;
-    return 0;
-  }
+  if (strcmp(argv[2], "plain") == 0) return 0;
+  if (strcmp(argv[2], "stacked") == 0) return stacked(p);
+  if (strcmp(argv[2], "control") == 0) return control(p);
   if (strcmp(argv[2], "spawned") == 0) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
