@@ -347,7 +347,7 @@ class Tree {
       pm_persist(&pool_->magic, sizeof pool_->magic);
     }
     pool_->tried = 0;
-    pool_->root = build(first.begin(), first.end(), 0);
+    pool_->root = first.empty() ? 0 : build(first.begin(), first.end(), 0);
     pm_fence();
     PM_PUBLISH(pool_->magic, Magic);  // the root is on the same line, so the order of the stores is enough
     pm_persist(pool_, sizeof *pool_);

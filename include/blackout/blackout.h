@@ -178,6 +178,13 @@ BLACKOUT_ANNOTATION(void blackout_skip_failures_end(int condition), (void)condit
  * differs by something else. Nothing happens outside the region of interest and where crashes are skipped. */
 BLACKOUT_ANNOTATION(void blackout_failure_point(int condition), (void)condition;)
 
+/* The last store of this thread to persistent memory is a linearization point: with it, what the operation does becomes
+ * visible to others. Call it right after that store (of a compare-and-swap: only if it stored).
+ *
+ * `blackout lin` guesses these points; one that is marked is tried in any case, and --show-points says which marked
+ * ones the guess would have missed. There is a crash here, too, as of blackout_failure_point(). */
+BLACKOUT_ANNOTATION(void blackout_lp(void), )
+
 /* What this thread does between these two is trusted: no finding is about it. Regions of one thread nest.
  *
  * In the recorded run that means its stores, flushes and fences; in a restart, what it reads there first. Recording,

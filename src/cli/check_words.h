@@ -27,6 +27,7 @@ struct CheckWords {
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
   std::vector<std::string> arguments;
   bool needsSpecification = false;
+  bool showPoints = false;
 };
 
 // `words` must outlive the app.

@@ -170,7 +170,11 @@ Result<ExitCode> runCheck(CheckWords options, const ProgramCommand& program, con
   options.record.command.insert(options.record.command.end(), options.arguments.begin(), options.arguments.end());
   auto plan = planOf(options);
   if (!plan) return tl::unexpected(plan.error());
-  if (plan->check.crash) plan->check.crash->needsSpecification = options.needsSpecification;
+  if (plan->check.crash) {
+    plan->check.crash->needsSpecification = options.needsSpecification;
+    plan->check.crash->stages = options.needsSpecification;
+    plan->check.crash->showPoints = options.showPoints;
+  }
   auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());
   bool published = publish(*report, *plan);

@@ -16,6 +16,7 @@ struct LinWords {
   CheckWords check;
   std::uint64_t operations = 24;
   std::string ops;
+  bool showPoints = false;
 };
 
 Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
@@ -30,6 +31,7 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
                              std::to_string(words.operations)};
   }
   words.check.needsSpecification = true;
+  words.check.showPoints = words.showPoints;
   return runCheck(std::move(words.check), program, "lin");
 }
 
@@ -56,6 +58,9 @@ const Register registered({
                      "a file of operations to make instead of generated ones: a name and numbers on each line, as "
                      "'insert 7 70'; # begins a comment")
           ->type_name("FILE");
+      app.add_flag("--show-points", o->showPoints,
+                   "list the stores that are likely to be linearization points, at which the first tests are made: how "
+                   "often, and why each");
       return [o](const ProgramCommand& program) { return run(*o, program); };
     },
 });

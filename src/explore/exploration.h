@@ -70,6 +70,13 @@ class Exploration {
   IdVector<SpaceNo, SpaceInfo> spaces;
   IdVector<RecoveryNo, Recovery> recoveries;
   Outcomes outcomes;
+  // The states that were looked at first, and where they led.
+  struct Tested {
+    SpaceNo space = 0;
+    RecoveryNo recovery = 0;
+    TestStage pattern{};
+  };
+  std::vector<Tested> tested;
 
   void addLevel(bool shared, bool traced, std::vector<SpaceInfo> spaces);
   Level& levelOf(SpaceNo s) { return levels[spaces[s].level - 1]; }

@@ -183,6 +183,11 @@ void Explorer::State::renumber() {
     OutcomeNo& o = outcomesTo[exploration.recoveries[l].outcome];
     if (o == kNoOutcome) o = nextOutcome++;
   };
+  // Where a bound ended the exploration, what was tried first is still known.
+  for (const Exploration::Tested& t : exploration.tested) {
+    std::vector<RecoveryNo>& known = exploration.spaces[t.space].recoveries;
+    if (std::find(known.begin(), known.end(), t.recovery) == known.end()) known.push_back(t.recovery);
+  }
   for (const SpaceInfo& s : exploration.spaces)
     for (RecoveryNo l : s.recoveries) number(l);
   summary.outcomes = nextOutcome.value();
@@ -190,6 +195,7 @@ void Explorer::State::renumber() {
   for (OutcomeNo& o : outcomesTo)
     if (o == kNoOutcome) o = nextOutcome++;
   exploration.renumber(to, outcomesTo);
+  for (Exploration::Tested& t : exploration.tested) t.recovery = to[t.recovery];
 }
 
 // --- results ---
@@ -233,6 +239,18 @@ std::map<TrackedNo, std::uint64_t> Explorer::readBytes() const {
         return true;
       });
   return read;
+}
+
+TestStage Explorer::stageOf(SpaceNo s, RecoveryNo recovery) const {
+  const std::vector<AdversarialTest>& first = state_->options.first;
+  if (first.empty()) return TestStage::None;
+  TestStage stage = TestStage::OtherPoint;
+  PointNo point = space(s).pointNo;
+  if (std::any_of(first.begin(), first.end(), [&](const AdversarialTest& t) { return t.point == point; }))
+    stage = TestStage::LikelyPoint;
+  for (const Exploration::Tested& t : state_->exploration.tested)
+    if (t.space == s && t.recovery == recovery) stage = std::min(stage, t.pattern);
+  return stage;
 }
 
 const ExplorationSummary& Explorer::summary() const { return state_->summary; }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "explore/adversary.h"
 #include "explore/assumption.h"
 #include "explore/crash_space.h"
 #include "explore/ids.h"
@@ -37,6 +38,8 @@ struct ExploreOptions {
   const Strategy* strategy = nullptr;  // null: lazy
   bool tree = true;                    // false: each space is explored on its own
   unsigned crashesInARow = 1;
+  // Of the first crash: states that are looked at before all others. Then their points are explored, then the others.
+  std::vector<AdversarialTest> first;
   std::uint64_t seed = 1;        // of the samples that stand for what is not explored
   std::uint64_t budget = 4096;   // recoveries at one space; past it only a part is explored
   bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever combinations of it do
@@ -89,7 +92,8 @@ struct ExplorationSummary {
   std::uint64_t outcomes = 0;           // distinct
   std::uint64_t queries = 0;            // of all runs
   std::uint64_t walkedQueries = 0;      // answered from the tree
-  double log10EagerStates = 0;          // what eager enumeration has at the points of the first crash
+  std::uint64_t incompleteTests = 0, unrecoveredTests = 0;  // of ExploreOptions::first, those that there are states for
+  double log10EagerStates = 0;  // what eager enumeration has at the points of the first crash
   // For strategies that choose states: how many, of how many (log10) distinct states.
   std::uint64_t statesTried = 0;
   double log10States = 0;
@@ -185,6 +189,9 @@ class Explorer {
   ~Explorer();
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;
+
+  // The stage at which the state was met first; None: ExploreOptions::first was empty.
+  TestStage stageOf(SpaceNo s, RecoveryNo recovery) const;
 
   // All runs so far, for a later exploration that goes on from them.
   Result<void> save(const std::string& path) const;

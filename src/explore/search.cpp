@@ -437,22 +437,56 @@ Result<Stop> Search::explore(const Level& level) {
   done_ = 0;
   postponed_.clear();
   postponedRaces_.clear();
+  std::set<SpaceNo> early;
+  Result<Stop> stop = Stop::Finished;
+  if (level.number == 1) {
+    for (const AdversarialTest& test : options_->first) early.insert(SpaceNo(test.point.value()));
+    stop = tryFirst();
+  }
   batch_.emplace(*runner_);
   same_.reset();
   last_.reset();
   if (level.number == 1 && level.shared && !strategy_->choosesStates())
     same_.emplace(exploration_->first(), level.trees.front());
-  std::vector<SpaceNo> spaces;
+  std::vector<SpaceNo> all;
   if (level.number == 1 && (options_->seconds > 0 || options_->maxRuns != 0))
-    for (PointNo p : newestFirst(exploration_->baseline())) spaces.push_back(level.first + p.value());
+    for (PointNo p : newestFirst(exploration_->baseline())) all.push_back(level.first + p.value());
   else
-    for (SpaceNo s = level.first; s < level.first + level.count; ++s) spaces.push_back(s);
-  // A strategy that chooses its states has nothing to put off.
-  auto stop = exploreSpaces(std::move(spaces), strategy_->choosesStates() ? Pass::Whole : Pass::Cheap);
-  if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::exchange(postponed_, {}), Pass::Whole);
+    for (SpaceNo s = level.first; s < level.first + level.count; ++s) all.push_back(s);
+  for (bool first : {true, false}) {
+    std::vector<SpaceNo> spaces;
+    for (SpaceNo s : all)
+      if (early.contains(s) == first) spaces.push_back(s);
+    // A strategy that chooses its states has nothing to put off.
+    Pass pass = strategy_->choosesStates() ? Pass::Whole : Pass::Cheap;
+    if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::move(spaces), pass);
+    if (stop && *stop == Stop::Finished) stop = exploreSpaces(std::exchange(postponed_, {}), Pass::Whole);
+  }
   batch_.reset();
   if (stop) summarise(level);
   return stop;
+}
+
+// One after the other: there are few, and many of them are one restart.
+Result<Stop> Search::tryFirst() {
+  for (const AdversarialTest& test : options_->first) {
+    if (Stop stop = limited() ? Stop::MaxRuns : bound(); stop != Stop::Finished) return stop;
+    const SpaceNo s(test.point.value());
+    auto space = exploration_->open(s);
+    if (!space) return tl::unexpected(space.error());
+    auto restriction = restrictionOf(test, **space);
+    if (!restriction) continue;
+    bool incomplete = test.pattern == TestStage::IncompletelyDurable;
+    ++(incomplete ? summary_->incompleteTests : summary_->unrecoveredTests);
+    auto recovery = recoveryOf(s, std::move(*restriction));
+    if (!recovery) {
+      if (Stop stop = bound(); stop != Stop::Finished) return stop;
+      return tl::unexpected(recovery.error());
+    }
+    exploration_->tested.push_back({s, *recovery, test.pattern});
+    report(false);
+  }
+  return Stop::Finished;
 }
 
 Result<Stop> Search::exploreSpaces(std::vector<SpaceNo> spaces, Pass pass) {
@@ -572,6 +606,7 @@ Result<RecoveryNo> Search::recoveryOf(SpaceNo s, Restriction restriction) {
     memory_.leave();
     auto ended = runner_->run(request);
     if (!ended) return tl::unexpected(ended.error());
+    ++made_;
     std::optional<Divergence> divergence;
     auto recovery = exploration_->add(s, state.at, request, std::move(*ended), divergence);
     if (!recovery) return recovery;

@@ -112,6 +112,8 @@ class Search {
     Run request;
   };
 
+  // The states that are wanted before all others.
+  Result<Stop> tryFirst();
   Result<Stop> exploreSpaces(std::vector<SpaceNo> spaces, Pass pass);
   void summarise(const Level& level);
   Run requestFor(SpaceNo s, const CrashSpace& space, const WalkState& state, bool traced);

@@ -13,6 +13,7 @@
 #include "binary/byte_names.h"
 #include "binary/frame.h"
 #include "events/history.h"
+#include "model/test_stage.h"
 
 namespace blackout {
 
@@ -326,6 +327,13 @@ struct NoOrder {
   bool operator==(const NoOrder&) const = default;
 };
 
+// Of an exploration in stages: the first at which a state of this finding was met.
+struct FoundAt {
+  static constexpr std::string_view kName = "found-at";
+  TestStage stage{};
+  bool operator==(const FoundAt&) const = default;
+};
+
 // What the restart trusts though no commit variable has committed it.
 struct TrustedTooSoon {
   static constexpr std::string_view kName = "trusted-too-soon";
@@ -453,9 +461,9 @@ struct OtherCallersWrite {
 
 using Fact =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
-                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, TrustedTooSoon,
-                 NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits, ReadAfterCrash,
-                 InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, DurableTooLate,
-                 DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
+                 TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits,
+                 ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable,
+                 DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

@@ -61,6 +61,23 @@ enum class ExitCodes : std::uint8_t {
 };
 
 // What the exploration of crashes did, in figures that are the same for the same command.
+// Stores that are likely to be linearization points (judge/likely_points.h), by line of the source.
+struct LikelyPointLine {
+  std::string place;  // "map.cpp:60"; empty: unknown
+  std::string reason;
+  std::uint64_t times = 0;
+  std::uint64_t marked = 0;    // of them, by hand
+  std::uint64_t inferred = 0;  // of them
+  bool operator==(const LikelyPointLine&) const = default;
+};
+struct TestedPoints {
+  bool guardians = false;  // the code was analysed
+  std::uint64_t stores = 0, byGuardians = 0, byPublication = 0, inferred = 0, marked = 0, missed = 0;
+  std::uint64_t incompleteTests = 0, unrecoveredTests = 0;
+  std::vector<LikelyPointLine> lines;  // only if asked for
+  bool operator==(const TestedPoints&) const = default;
+};
+
 struct ExploredCrashes {
   std::string strategy;              // as --strategy takes it
   std::vector<std::string> command;  // of a restart
@@ -76,9 +93,10 @@ struct ExploredCrashes {
   // restart read. A result says nothing of the others.
   std::uint64_t storedBytes = 0;
   std::uint64_t readBytes = 0;
-  std::uint64_t races = 0;            // pairs of a store and a restart's read of what it may have left or not
-  std::uint64_t benignRaces = 0;      // of them, without a finding, and what restarts say was compared
-  std::uint64_t uncomparedRaces = 0;  // of them: what restarts say was not compared with what they may say
+  std::uint64_t races = 0;             // pairs of a store and a restart's read of what it may have left or not
+  std::uint64_t benignRaces = 0;       // of them, without a finding, and what restarts say was compared
+  std::uint64_t uncomparedRaces = 0;   // of them: what restarts say was not compared with what they may say
+  std::optional<TestedPoints> likely;  // none: the exploration had no stages
   std::vector<AssumedRecord> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for

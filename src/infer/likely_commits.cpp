@@ -165,7 +165,7 @@ class InstanceMap {
 
 }  // namespace
 
-LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
+LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, AtomicStores atomicStores) {
   LikelyCommits result;
   result.instances = instancesIn(trace, guardians);
   const InstanceMap instances(result.instances);
@@ -179,7 +179,9 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
     ++result.stores;
     const GuardianInstance* instance = instances.at(e.addr, bytesOf(e));
     const bool locked = kindOf(e) == EventKind::Rmw;
-    const bool candidate = instance != nullptr || locked;
+    const Site* site = trace.siteOf(e);
+    const bool atomic = atomicStores == AtomicStores::Commit && !locked && site != nullptr && site->atomic;
+    const bool candidate = instance != nullptr || locked || atomic;
     if (candidate) ++result.toGuardians;
     if (next != initialising.end() && *next == n) {
       ++next;
@@ -189,15 +191,15 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians) {
     if (!candidate) continue;
     FieldKey field = instance == nullptr ? FieldKey() : instance->guardian;
     // The store itself knows best which field it sets.
-    const std::vector<std::size_t>& own = writes.of(trace.siteOf(e));
+    const std::vector<std::size_t>& own = writes.of(site);
     if (instance != nullptr && own.size() == 1) field = guardians.guardians[own[0]].field;
-    result.commits.push_back({n, field, locked});
+    result.commits.push_back({n, field, locked, atomic});
   }
   return result;
 }
 
 std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians) {
-  if (commit.guardian.empty()) return "is a locked instruction";
+  if (commit.guardian.empty()) return commit.locked ? "is a locked instruction" : "is an atomic store";
   std::string reason = "sets " + commit.guardian;
   if (commit.locked) reason += " by a locked instruction";
   const Guardian* guardian = guardians.of(commit.guardian);

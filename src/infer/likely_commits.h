@@ -14,8 +14,9 @@ namespace blackout {
 
 struct LikelyCommit {
   EventNo store = 0;
-  FieldKey guardian;  // empty: only because it is a locked instruction
+  FieldKey guardian;  // empty: only because it is a locked instruction, or an atomic store
   bool locked = false;
+  bool atomic = false;  // a store that the source calls atomic
   bool operator==(const LikelyCommit&) const = default;
 };
 
@@ -37,7 +38,11 @@ struct LikelyCommits {
   std::uint64_t stores = 0, toGuardians = 0, published = 0;
 };
 
-LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians);
+// Whether stores that the source calls atomic count, as locked instructions do: a word that is replaced in place has no
+// guardian.
+enum class AtomicStores : std::uint8_t { Plain, Commit };
+
+LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, AtomicStores atomic = AtomicStores::Plain);
 
 // "sets Bucket.valid: map.cpp:60 tests Bucket.valid before map.cpp:61 reads Bucket.key": for reports.
 std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians);

@@ -41,6 +41,7 @@ class Grouping {
         cause = named ? merged(std::move(*named)) : unexamined(f);
       }
       ++causes_[*cause].states;
+      causes_[*cause].stage = std::min(causes_[*cause].stage, explorer_.stageOf(f.space, f.recovery));
       if (curedBy(causes_[*cause], f)) ++causes_[*cause].cured;
       for (const StoreRef& ref : f.lost)
         if (auto site = ref.level == 1 ? siteOf(f.space, ref) : std::nullopt) causes_[*cause].lostSites.insert(*site);

@@ -56,6 +56,7 @@ struct Cause {
   std::uint64_t cured = 0;                      // of `states`, those that can't come about then
   bool examined = true;                         // false: there were more failing states than are examined
 
+  TestStage stage = TestStage::None;  // the first at which one of its states was met
   std::uint64_t states = 0;
   std::uint64_t points = 0;
   std::set<SiteKey> lostSites;  // of the recording's stores that these states lose

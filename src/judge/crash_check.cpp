@@ -20,9 +20,11 @@
 #include "findings/numbers.h"
 #include "judge/before_run.h"
 #include "judge/intact.h"
+#include "judge/likely_points.h"
 #include "judge/pool_creation.h"
 #include "judge/read_coverage.h"
 #include "judge/recovery_detectors.h"
+#include "judge/site_coverage.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
 #include "run/patience.h"
@@ -131,7 +133,12 @@ class Check {
     sayExecuting(*intact);
     auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
-    auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, exploreOptions(**strategy));
+    ExploreOptions options = exploreOptions(**strategy);
+    if (o_.stages) {
+      likely_ = likelyPoints(index_.trace(), programs(), patience_);
+      options.first = adversarialTests(*likely_, index_, r_.baseline.points());
+    }
+    auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, std::move(options));
     if (!explored) return tl::unexpected(explored.error());
     Explorer& explorer = **explored;
     explorer_ = &explorer;
@@ -214,6 +221,10 @@ class Check {
     countRaces(compare && !allFail ? &expected : nullptr, judged.shown);
     if (!allFail) sayUnread(judge);
     if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
+    if (likely_) {
+      tellLikelyPoints();
+      sayNeverReached();
+    }
     if (o_.loadsReport) listLoads();
     return std::move(out_);
   }
@@ -660,6 +671,51 @@ class Check {
     return {};
   }
 
+  // What generated operations did not come by was not tested.
+  void sayNeverReached() {
+    SiteCoverage coverage = siteCoverage(index_.trace(), programs());
+    if (coverage.never.empty()) return;
+    constexpr std::size_t kNamed = 8;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(coverage.never.size(), kNamed); ++i)
+      names += (i == 0 ? "" : ", ") + coverage.never[i];
+    if (coverage.never.size() > kNamed) names += fmt::format(" and {} more", coverage.never.size() - kNamed);
+    out_.notes.push_back(fmt::format(
+        "The operations reached {} of {} that store to the structs in persistent memory; never reached: {}. "
+        "Other operations may reach them (--operations, --seed, --ops).",
+        grouped(coverage.reached), counted(coverage.places, "line"), names));
+  }
+
+  void tellLikelyPoints() {
+    const LikelyPoints& l = *likely_;
+    TestedPoints& out = out_.exploration.likely.emplace();
+    out.guardians = l.guardians;
+    out.stores = l.stores;
+    out.byGuardians = l.byGuardians;
+    out.byPublication = l.byPublication;
+    out.inferred = l.inferred;
+    out.marked = l.marked;
+    out.missed = l.missed;
+    out.incompleteTests = explorer_->summary().incompleteTests;
+    out.unrecoveredTests = explorer_->summary().unrecoveredTests;
+    if (!o_.showPoints) return;
+    std::map<std::pair<std::string, std::string>, LikelyPointLine> lines;
+    for (const LikelyPoint& p : l.points) {
+      std::vector<Frame> stack = stacks_.at(index_.trace(), stackOf(index_.trace()[p.store]));
+      std::string place;
+      if (!stack.empty())
+        if (const Frame& at = stack[userFrame(stack)]; !at.file.empty())
+          place = fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
+      LikelyPointLine& line = lines[{place, p.reason}];
+      line.place = place;
+      line.reason = p.reason;
+      ++line.times;
+      line.marked += p.marked ? 1 : 0;
+      line.inferred += p.inferred ? 1 : 0;
+    }
+    for (auto& [key, line] : lines) out.lines.push_back(std::move(line));
+  }
+
   void listLoads() {
     struct Row {
       std::set<std::string> stores;
@@ -705,6 +761,7 @@ class Check {
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
   std::optional<SitePlaces> sites_;
+  std::optional<LikelyPoints> likely_;
   CrashCheck out_;
 };
 

@@ -58,6 +58,8 @@ struct CrashOptions {
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
   lin::Criterion criterion = lin::Criterion::Durable;  // of answers of marked operations
+  bool stages = false;                                 // states around likely linearization points first
+  bool showPoints = false;                             // list these points
   bool needsSpecification = false;                     // without one the result is inconclusive
   bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever restarts do with it
   bool tree = true;

@@ -111,6 +111,7 @@ class FindingBuilder {
     if (before.key == OrderJudge::kKey && context_.orders != nullptr)
       if (auto none = context_.orders->noOrder(cause_.space, run_.outcome))
         finding_.evidence.push_back(std::move(*none));
+    if (cause_.stage != TestStage::None) finding_.evidence.push_back(FoundAt{cause_.stage});
     bool failsAgain = now.judgement == Judgement::Failed;
     finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
                                failsAgain ? failPlace_ : 0,

@@ -296,6 +296,7 @@ struct Members {
     for (const Values& values : e.possible) j["possible"].push_back(operandsJson(values));
     return j;
   }
+  Json operator()(const FoundAt& e) const { return Json{{"stage", nameOf(e.stage)}}; }
   Json operator()(const TrustedTooSoon& e) const {
     return Json{{"stale", e.stale},
                 {"writer", storeJson(e.writer)},
@@ -358,6 +359,26 @@ Json explorationJson(const ExploredCrashes& e) {
   j["stored_bytes"] = e.storedBytes;
   j["read_bytes"] = e.readBytes;
   j["races"] = {{"pairs", e.races}, {"benign", e.benignRaces}, {"not_compared", e.uncomparedRaces}};
+  if (e.likely) {
+    const TestedPoints& l = *e.likely;
+    Json lines = Json::array();
+    for (const LikelyPointLine& p : l.lines)
+      lines.push_back(Json{{"place", p.place.empty() ? Json(nullptr) : Json(p.place)},
+                           {"reason", p.reason},
+                           {"times", p.times},
+                           {"marked", p.marked},
+                           {"inferred", p.inferred}});
+    j["likely_points"] = Json{{"guardians_known", l.guardians},
+                              {"stores", l.stores},
+                              {"by_guardians", l.byGuardians},
+                              {"by_publication", l.byPublication},
+                              {"inferred", l.inferred},
+                              {"marked", l.marked},
+                              {"missed", l.missed},
+                              {"incompletely_durable_tests", l.incompleteTests},
+                              {"unrecovered_durable_tests", l.unrecoveredTests},
+                              {"lines", std::move(lines)}};
+  }
   j["assumptions"] = nlohmann::json::array();
   for (const AssumedRecord& a : e.assumptions) j["assumptions"].push_back(sentenceOf(a));
   j["not_explored"] = e.notExplored;

@@ -515,6 +515,23 @@ struct Sentences {
                               e.criterion == "buffered" ? " durable" : "", e.structure == "array" ? "n" : "",
                               e.structure);
   }
+  std::string operator()(const FoundAt& e) const {
+    switch (e.stage) {
+      case TestStage::IncompletelyDurable:
+        return "Found by the test for incompletely durable operations: after a likely linearization point, with that "
+               "store durable and nothing else that need not be.";
+      case TestStage::UnrecoveredDurable:
+        return "Found by the test for unrecovered durable effects: after a likely linearization point, with everything "
+               "durable but that store.";
+      case TestStage::LikelyPoint:
+        return "Found by exploring all states at likely linearization points; the two tests there do not show it.";
+      case TestStage::OtherPoint:
+        return "Found by exploring all other points: no crash at a likely linearization point shows it.";
+      case TestStage::None:
+        break;
+    }
+    return {};
+  }
   std::string operator()(const TrustedTooSoon& e) const {
     std::string why = "though nothing had been committed";
     if (e.stale && e.commit && e.commitBefore)

@@ -16,6 +16,7 @@
 #include "report/escape.h"
 #include "report/excerpt.h"
 #include "report/function_names.h"
+#include "report/history_block.h"
 #include "report/sentences.h"
 
 namespace blackout {
@@ -141,6 +142,7 @@ class TextReport {
                "{} of a store and a restart's read of what may be lost; {} benign{}", counted(e.races, "pair"),
                e.benignRaces == e.races ? std::string("all") : grouped(e.benignRaces),
                e.uncomparedRaces == 0 ? std::string() : fmt::format(", {} not compared", grouped(e.uncomparedRaces))));
+    if (e.likely) likelyPoints(*e.likely);
     item("strategy:", escapeText(e.strategy));
     for (const AssumedRecord& a : e.assumptions) item("assumed:", escapeText(sentenceOf(a)));
     // What makes the result inconclusive is said there.
@@ -153,20 +155,60 @@ class TextReport {
     line("");
   }
 
+  void likelyPoints(const TestedPoints& l) {
+    auto item = [&](std::string_view head, const std::string& text) { line(fmt::format("  {:<15} {}", head, text)); };
+    std::string text = fmt::format("{} of {} {} likely to be linearization points", grouped(l.inferred),
+                                   counted(l.stores, "store"), l.inferred == 1 ? "is" : "are");
+    if (l.stores != 0) text += fmt::format(" ({:.0f}%)", 100.0 * double(l.inferred) / double(l.stores));
+    if (l.marked != 0)
+      text += fmt::format("; {} marked by hand, of which {} missed", grouped(l.marked),
+                          l.missed == 0   ? std::string("none is")
+                          : l.missed == 1 ? std::string("1 is")
+                                          : grouped(l.missed) + " are");
+    item("points first:", text);
+    item("tests there:", fmt::format("{} incompletely durable, {} unrecovered durable; then all states, then all "
+                                     "other points",
+                                     grouped(l.incompleteTests), grouped(l.unrecoveredTests)));
+    if (l.lines.empty()) return;
+    item("by rules:",
+         fmt::format("{} to guardians or by atomic instructions{}, {} to what can be reached already, {} by both",
+                     grouped(l.byGuardians), l.guardians ? "" : " (guardians are not known: no bitcode)",
+                     grouped(l.byPublication), grouped(l.inferred)));
+    for (const LikelyPointLine& p : l.lines)
+      item("point:", escapeText(fmt::format("{} {} ({}{}{})", p.place.empty() ? "an unknown place" : p.place, p.reason,
+                                            counted(p.times, "time"), p.marked != 0 ? ", marked" : "",
+                                            p.inferred == 0 ? ", not inferred" : "")));
+  }
+
   void finding(const Finding& f) {
     const FindingKindRow& row = rowOf(f.kind);
     std::string_view sgr = f.severity == Severity::Shown ? "1;31" : f.severity == Severity::Suspected ? "1;35" : "1;34";
-    line(fmt::format("{} {} [{}]{}", paint(sgr, fmt::format("{}:", nameOf(f.severity))), paint("1", row.title),
-                     row.name,
+    // Of answers that have no order it is told first what a user sees of it, and then what to fix.
+    std::string_view title = historyTitle(f);
+    std::string_view also = title.empty() || f.kind == FindingKind::NotLinearizable ? "" : "not-linearizable, ";
+    line(fmt::format("{} {} [{}{}]{}", paint(sgr, fmt::format("{}:", nameOf(f.severity))),
+                     paint("1", title.empty() ? row.title : title), also, row.name,
                      f.bugClass == BugClass::Race       ? " (cross-failure race)"
                      : f.bugClass == BugClass::Semantic ? " (cross-failure semantic bug)"
                                                         : ""));
+    history(f);
     line("  " + escapeText(verdictOf(f)));
     // What a kind means is said once, at its first finding.
     if (explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
     line("");
     for (std::size_t i = 0; i < f.places.size(); ++i) place(i + 1, f.places[i]);
     details(f);
+    line("");
+  }
+
+  void history(const Finding& f) {
+    std::vector<HistoryLine> lines = historyBlock(f);
+    if (lines.empty()) return;
+    constexpr std::size_t kNarrow = 28, kWide = 56;
+    std::size_t width = kNarrow;
+    for (const HistoryLine& l : lines) width = std::clamp(escapeText(l.operation).size(), width, kWide);
+    for (const HistoryLine& l : lines)
+      line(fmt::format("  {:<{}} {}", escapeText(l.operation), width, escapeText(l.remark)));
     line("");
   }
 
@@ -240,7 +282,9 @@ class TextReport {
     } else if (f.crashState) {
       detail("crash:    ", stateText(*f.crashState));
     }
-    for (const std::string& e : evidenceOf(f)) detail("evidence: ", escapeText(e));
+    // The operations stand above.
+    for (const Fact& fact : f.evidence)
+      if (!std::holds_alternative<NoOrder>(fact)) detail("evidence: ", escapeText(sentenceOf(fact, f)));
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "events/contract.h"
+#include "events/linearization_mark.h"
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
@@ -25,10 +26,10 @@ constexpr int kPost = 2;
 
 uint32_t region = 0;  // BLACKOUT_QUERY_INSIDE or _OUTSIDE once a region of interest has begun
 
-void mark(uint8_t kind) {
+void mark(uint8_t kind, uint8_t len = 0) {
   if (!recordsEvents()) return;
   Scope scope;
-  if (!scope.nested) append(kind, 0, 0, 0, 0);
+  if (!scope.nested) append(kind, len, 0, 0, 0);
 }
 
 // Whether the call is one at all; ends the program if its stage is none.
@@ -104,6 +105,8 @@ BLACKOUT_EXPORT void blackout_skip_failures_end(int condition) {
 BLACKOUT_EXPORT void blackout_failure_point(int condition) {
   if (condition != 0) mark(BLACKOUT_EV_ExtraPoint);
 }
+
+BLACKOUT_EXPORT void blackout_lp() { mark(BLACKOUT_EV_ExtraPoint, BLACKOUT_POINT_LP); }
 
 BLACKOUT_EXPORT void blackout_skip_detection_begin(int condition, int stage) {
   if (!called(condition, stage, "blackout_skip_detection_begin")) return;

@@ -76,6 +76,49 @@ TEST(Explorer, AFlagThatDoesNotGuardItsData) {
   EXPECT_NEAR(e.summary().log10EagerStates, std::log10(4.0), 1e-9);
 }
 
+// The two states around a store come before everything else; then its point, then all others. Nothing is run twice.
+TEST(Explorer, TheWorstStatesAroundAStoreComeFirst) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo flag = p.store(1, 64, 1);
+  p.clwb(1, 0);
+  p.clwb(1, 64);
+  p.sfence(1);
+  p.store(1, 128, 1);
+  std::vector<Instruction> recovery = {open(),  load(64, 1, 2),  print(), load(0, 1, 3),
+                                       print(), load(128, 1, 4), print()};
+  Wanted wanted;
+  for (TestStage pattern : {TestStage::IncompletelyDurable, TestStage::UnrecoveredDurable})
+    wanted.options.first.push_back({0, flag, pattern});
+  Counted e(p, recovery, wanted);
+  e.go();
+  EXPECT_EQ(e.summary().incompleteTests, 1U);
+  EXPECT_EQ(e.summary().unrecoveredTests, 1U);
+  std::map<std::string, TestStage> stages;
+  for (SpaceNo s : idRange<SpaceNo>(e.explorer->spaceCount()))
+    for (RecoveryNo r : e.explorer->space(s).recoveries) {
+      std::string word = wordOf(e.explorer->outcome(e.explorer->outcomeNo(r)));
+      auto [at, fresh] = stages.try_emplace(word, e.explorer->stageOf(s, r));
+      at->second = std::min(at->second, e.explorer->stageOf(s, r));
+    }
+  // The flag is read first.
+  EXPECT_EQ(stages, (std::map<std::string, TestStage>{{"0:0:baa", TestStage::IncompletelyDurable},
+                                                      {"0:0:aba", TestStage::UnrecoveredDurable},
+                                                      {"0:0:aaa", TestStage::LikelyPoint},
+                                                      {"0:0:bba", TestStage::LikelyPoint},
+                                                      {"0:0:bbb", TestStage::OtherPoint}}));
+  // Without stages the same is found.
+  Counted plain(p, recovery);
+  plain.go();
+  EXPECT_EQ(plain.words(), e.words());
+  EXPECT_EQ(plain.explorer->stageOf(0, plain.explorer->space(0).recoveries[0]), TestStage::None);
+  // A bound on runs leaves the first state, and it is known.
+  wanted.options.maxRuns = 1;
+  Counted bound(p, recovery, wanted);
+  bound.run();
+  EXPECT_EQ(bound.words(), (Words{"0:0:baa"}));
+}
+
 TEST(Explorer, AFlushAndAFenceBetweenThemGuardIt) {
   TinyProgram p;
   p.store(1, 0, 1);

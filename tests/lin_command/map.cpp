@@ -8,9 +8,11 @@
 //
 // The key is never flushed: after its insert has returned, a crash loses it.
 // RUN: env BUG=1 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=LOST
-// LOST: shown: flush missing [missing-flush]
+// LOST: shown: lost after it was acknowledged [not-linearizable, missing-flush]
+// LOST-NEXT: {{^}}  insert(1, 10) -> true        acknowledged
+// LOST-NEXT: {{^}}  crash                        after (2), map.cpp:[[#]]: what was stored to Slot.key was lost, all else was durable
+// LOST-NEXT: {{^}}  get(1) -> nothing            no order of the operations explains this answer: 10 was promised (durable linearizability of a map)
 // LOST: answers what no order of the operations explains: get({{[0-9]+}})
-// LOST: No order of the operations explains their answers:{{.*}} insert([[KEY:[0-9]+]], [[VALUE:[0-9]+]]) = 1, the power fails, and then get([[KEY]]) answers nothing, which could only be [[VALUE]] (durable linearizability of a map).
 // RUN: env BUG=1 not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY: answers the same again
 // With any number of jobs the same.
@@ -20,24 +22,32 @@
 //
 // The key is there before its value: a crash inside the insert leaves half of it.
 // RUN: env BUG=2 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=HALF
-// HALF: insert([[KEY:[0-9]+]], [[VALUE:[0-9]+]]) unfinished, the power fails, and then get([[KEY]]) = 0, which could only be
+// HALF: shown: half of an interrupted operation is there [not-linearizable, wrong-order]
+// HALF-NEXT: {{^}}  insert(1, 10)                under way when the power failed
+// HALF-NEXT: {{^}}  crash {{.*}}: everything that had been stored was durable
+// HALF-NEXT: {{^}}  get(1) -> 0                  no order of the operations explains this answer: it could only be 10 or nothing, and nobody wrote 0
 //
 // A remove that has returned is undone.
 // RUN: env BUG=3 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=UNDONE
-// UNDONE: remove([[KEY:[0-9]+]]) = 1, the power fails, and then get([[KEY]]) = {{[0-9]+}}, which could only be nothing
+// UNDONE: shown: undone after it was acknowledged [not-linearizable, missing-flush]
+// UNDONE: {{^}}  remove(1) -> true            acknowledged
+// UNDONE-NEXT: {{^}}  crash
+// UNDONE-NEXT: {{^}}  get(1) -> 10                 no order of the operations explains this answer: it could only be nothing
 //
 // A slot that was being emptied is never used again: all that is there is read rightly, and only what is inserted
 // afterwards shows it.
 // RUN: env SMALL=1 BUG=4 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=LEAK
-// LEAK: answers what no order of the operations explains: insert({{[0-9]+}}, {{[0-9]+}}) = 0
+// LEAK: shown: the structure no longer works [not-linearizable]
+// LEAK: {{^}}  insert({{[0-9]+}}, {{[0-9]+}}) -> false no order of the operations explains this answer: it could only be true
 // RUN: env SMALL=1 %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 //
 // A plain compiler's program is the same, and works without Blackout.
 // RUN: g++ -std=c++17 -O2 -g -I%include %s -o plain && ./plain other && rm other
 // RUN: %blackout lin --pm pool --ops ops.txt -- ./plain pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: env BUG=1 not %blackout lin --pm pool --ops ops.txt -- ./plain pool 2>&1 | FileCheck %s --check-prefix=PLAIN
-// PLAIN: shown: flush missing [missing-flush]
-// PLAIN: = 1, the power fails, and then get({{[0-9]+}}) answers nothing, which could only be {{[0-9]+}} (durable linearizability of a map).
+// PLAIN: shown: lost after it was acknowledged [not-linearizable, missing-flush]
+// PLAIN-NEXT: {{^}}  insert(1, 10) -> true        acknowledged
+// PLAIN: {{^}}  get(1) -> nothing            no order of the operations explains this answer: 10 was promised
 #include <blackout/lin.hpp>
 
 #include "Inputs/pool.h"

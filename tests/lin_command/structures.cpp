@@ -20,12 +20,14 @@
 // RUN: %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=COUNTER
 // RIGHT: SUMMARY: blackout: no findings;
-// SET: contains({{[0-9]+}}) = 0, which could only be 1 (durable linearizability of a set).
-// QUEUE: (durable linearizability of a queue).
-// STACK: (durable linearizability of a stack).
-// ARRAY: write([[AT:[0-9]+]], [[NEW:[0-9]+]]), the power fails, and then read([[AT]]) = {{[0-9]+}}, which could only be [[NEW]] (durable linearizability of an array).
-// REGISTER: which could only be {{[0-9]+}} (durable linearizability of a register).
-// COUNTER: which could only be {{[0-9]+}} (durable linearizability of a counter).
+// SET: contains({{[0-9]+}}) -> false {{.*}}: it could only be true (durable linearizability of a set)
+// QUEUE: (durable linearizability of a queue)
+// STACK: (durable linearizability of a stack)
+// ARRAY: write([[AT:[0-9]+]], [[NEW:[0-9]+]]) {{ *}}acknowledged
+// ARRAY-NEXT: crash
+// ARRAY-NEXT: read([[AT]]) -> {{[0-9]+}} {{.*}}: [[NEW]] was promised{{.*}} (durable linearizability of an array)
+// REGISTER: : {{[0-9]+}} was promised{{.*}} (durable linearizability of a register)
+// COUNTER: : {{[0-9]+}} was promised (durable linearizability of a counter)
 //
 // What is made durable one operation later is lost by the last crash alone: too late for durable linearizability, but a
 // beginning of the run survives.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/history_block.h"
+
 namespace blackout {
 namespace {
 
@@ -405,6 +407,67 @@ TEST(Facts, NoOrder) {
   std::string text = sentenceOf(fact, f);
   EXPECT_EQ(text.find("No order of the operations explains their answers: after 2 operations, insert(7, 70) = 1,"), 0U);
   EXPECT_NE(text.find("and then get(7) = 0 (buffered durable linearizability of an array)."), std::string::npos);
+}
+
+TEST(History, OperationsAsLines) {
+  Finding f = shown(FindingKind::MissingFlush);
+  Values one = {Value::ofUnsigned(1)};
+  HistoryOperation insert{1, "insert", {Value::ofUnsigned(7), Value::ofUnsigned(70)}, one, 0, 0};
+  HistoryOperation cut{1, "remove", {Value::ofUnsigned(7)}, {}, 0, HistoryOperation::kUnfinished};
+  HistoryOperation get{1, "get", {Value::ofUnsigned(7)}, {Value::ofUnsigned(0)}, 0, 0};
+  EXPECT_TRUE(historyBlock(f).empty());
+  EXPECT_TRUE(historyTitle(f).empty());
+  auto set = [&](NoOrder fact) {
+    f.evidence = {Fact(std::move(fact))};
+    return historyBlock(f);
+  };
+  std::vector<HistoryLine> lines =
+      set({"map", "durable", {{0, insert, true}, {1, get, false}}, 1, {{Value::ofUnsigned(70)}}});
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], (HistoryLine{"insert(7, 70) -> true", "acknowledged"}));
+  EXPECT_EQ(lines[1].operation, "crash");
+  EXPECT_EQ(lines[2], (HistoryLine{"get(7) -> 0",
+                                   "no order of the operations explains this answer: 70 was promised, and nobody wrote "
+                                   "0 (durable linearizability of a map)"}));
+  EXPECT_EQ(historyTitle(f), "lost after it was acknowledged");
+  // Nothing is promised of what was under way.
+  lines =
+      set({"map", "durable", {{0, insert, true}, {0, cut, true}, {1, get, false}}, 2, {{}, {Value::ofUnsigned(70)}}});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[1], (HistoryLine{"remove(7)", "under way when the power failed"}));
+  EXPECT_EQ(lines[3].remark,
+            "no order of the operations explains this answer: it could only be nothing or 70, and nobody wrote 0 "
+            "(durable linearizability of a map)");
+  EXPECT_EQ(historyTitle(f), "half of an interrupted operation is there");
+  // A value that somebody wrote, and that is gone by a remove.
+  HistoryOperation remove{1, "remove", {Value::ofUnsigned(7)}, one, 0, 0};
+  get.results = {Value::ofUnsigned(70)};
+  lines = set({"map", "strict", {{0, insert, true}, {0, remove, true}, {1, get, false}}, 2, {{}}});
+  EXPECT_EQ(lines.back().remark,
+            "no order of the operations explains this answer: it could only be nothing (strict linearizability of a "
+            "map)");
+  EXPECT_EQ(historyTitle(f), "undone after it was acknowledged");
+  // What nobody made.
+  set({"map", "durable", {{1, get, false}}, 0, {{}}});
+  EXPECT_EQ(historyTitle(f), "something is there that nobody made");
+  // It reads well, and then does not work.
+  HistoryOperation refused{1, "insert", {Value::ofUnsigned(7), Value::ofUnsigned(71)}, {Value::ofUnsigned(0)}, 0, 0};
+  lines = set({"map", "durable", {{0, insert, true}, {1, remove, true}, {1, refused, false}}, 2, {one}});
+  EXPECT_EQ(lines[2], (HistoryLine{"remove(7) -> true", "after the restart"}));
+  EXPECT_EQ(historyTitle(f), "the structure no longer works");
+  // Of many, the last ones.
+  NoOrder many{"array", "buffered", {}, 8, {}};
+  for (int i = 0; i < 8; ++i) many.operations.push_back({0, insert, true});
+  many.operations.push_back({1, get, false});
+  lines = set(std::move(many));
+  EXPECT_EQ(lines[0], (HistoryLine{"...", "2 operations that can be explained"}));
+  EXPECT_EQ(lines.size(), 9U);
+}
+
+TEST(Facts, FoundAt) {
+  Finding f = shown(FindingKind::MissingFlush);
+  EXPECT_EQ(sentenceOf(FoundAt{TestStage::OtherPoint}, f),
+            "Found by exploring all other points: no crash at a likely linearization point shows it.");
 }
 
 TEST(Facts, TrustedTooSoon) {

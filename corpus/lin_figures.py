@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Figures of `blackout lin` on the correct structures of the corpus, as Durinn has them: a table of stores, likely linearization
+points, tests and time (its Table 3); what each rule leaves of the stores, and what is marked by hand (its Figure 11); and with
+--curve how the number of restarts grows with the operations, beside the states of eager enumeration (its Figure 12).
+
+    corpus/lin_figures.py [NAME...] [--operations N] [--curve N,N,...] [--blackout PATH] [--build FOLDER]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import lin
+from builds import CORPUS, PROJECT
+
+
+def measured(variant, operations, options):
+    program = lin.HarnessBuilder(variant, options.blackout.parent, options.build).harness()
+    pool, report = options.build / f"figures-{variant.name}.pool", options.build / f"figures-{variant.name}.json"
+    for path in (pool, report):
+        path.unlink(missing_ok=True)
+    words = lin.words_of(variant)
+    if "--ops" not in words:
+        words = ["--operations", str(operations)]
+    began = time.monotonic()
+    ran = subprocess.run([options.blackout, "lin", "--pm", pool, "--json", report, *words, "--", program, pool],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    seconds = time.monotonic() - began
+    if not report.exists():
+        sys.exit(f"{variant.name}: ended with {ran.returncode}: {ran.stderr[-400:]}")
+    return json.loads(report.read_text()), seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--operations", type=int, default=100)
+    parser.add_argument("--curve", help="numbers of operations")
+    parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout")
+    parser.add_argument("--build", type=pathlib.Path, default=PROJECT / "build/tests/corpus")
+    options = parser.parse_args()
+    options.blackout, options.build = options.blackout.absolute(), options.build.absolute()
+    os.makedirs(options.build, exist_ok=True)
+    table = json.loads((CORPUS / "lin/harnesses.json").read_text())
+    if options.curve:
+        print("| structure | operations | restarts | restarts of one exploration per point | states of eager enumeration |")
+        print("| --- | --- | --- | --- | --- |")
+    else:
+        print("| structure | stores | to guardians or atomic | published | likely points | by hand | missed | tests ID | tests UD | "
+              "restarts | seconds |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name in options.names or table:
+        variant = next(lin.variants_of(name, table[name]))
+        for operations in map(int, options.curve.split(",")) if options.curve else [options.operations]:
+            report, seconds = measured(variant, operations, options)
+            e, run = report["exploration"], report["run"]
+            if options.curve:
+                states = run.get("log10_states")
+                eager = "unknown" if states is None else f"10^{states:.1f}" if states > 6 else f"{10 ** states:.0f}"
+                print(f"| {name} | {operations} | {e['runs']} | {e['states']} | {eager} |", flush=True)
+                continue
+            p = e["likely_points"]
+            print(f"| {name} | {p['stores']} | {p['by_guardians']} | {p['by_publication']} | {p['inferred']} | "
+                  f"{p['marked'] or ''} | {p['missed'] if p['marked'] else ''} | {p['incompletely_durable_tests']} | "
+                  f"{p['unrecovered_durable_tests']} | {e['runs']} | {seconds:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
