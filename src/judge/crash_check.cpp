@@ -383,7 +383,7 @@ class Check {
     e.seed = o_.seed;
     e.assumeChecksums = o_.assumeChecksums;
     e.maxRuns = o_.maxRuns;
-    e.seconds = o_.seconds;
+    e.seconds = patience_.left();
     e.interrupt = o_.interrupt;
     e.trackedGrew = r_.trackedGrew;
     e.identity = identity();
