@@ -21,8 +21,8 @@ struct RecordKey {
   auto operator<=>(const RecordKey&) const = default;
 };
 
-// A record of which only a part of the combinations was explored, because all that were tried went on alike, apart from
-// all of the record and nothing of it; or because the program says that it is checksummed.
+// A record of which only a part of the combinations was explored, because of those that were tried only the whole
+// record counted; or because the program says that it is checksummed.
 struct ChecksumAssumption {
   RecordKey record;
   std::uint32_t lines = 0;   // the most uncertain lines that one such record had

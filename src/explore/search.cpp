@@ -73,9 +73,7 @@ Result<void> Search::begin(std::size_t place) {
 }
 
 // As far as restarts have asked by now.
-bool Search::isAsBefore(const OpenSpace& s) {
-  return same_ && same_->asBefore(s.space->pointNo());
-}
+bool Search::isAsBefore(const OpenSpace& s) { return same_ && same_->asBefore(s.space->pointNo()); }
 
 // Restarts have asked more since: what waits for no reason goes its own way.
 void Search::proceedWithFollowers() {
@@ -306,7 +304,7 @@ void Search::record(OpenSpace& s) {
   }
   ++done_;
   summary_->cutLines += s.cut.size();
-  recordAssumptions(s);
+  if (s.finished) recordAssumptions(s);  // else time was the reason
   if (s.overBudget) recordExplosion(s);
 }
 

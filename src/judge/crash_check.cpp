@@ -394,7 +394,7 @@ class Check {
     e.seed = o_.seed;
     e.assumeChecksums = o_.assumeChecksums;
     e.maxRuns = o_.maxRuns;
-    e.seconds = o_.seconds;
+    e.seconds = patience_.left();
     e.interrupt = o_.interrupt;
     e.trackedGrew = r_.trackedGrew;
     e.identity = identity();
@@ -613,9 +613,8 @@ class Check {
       record.points = a.spaces;
       if (!record.known())
         out_.incomplete.push_back(fmt::format(
-            "The record{} may be checksummed, and only {} of {} combinations of its lines were tried; all went on "
-            "alike, except the whole record and nothing of it. If it is, say so with --assume checksums or "
-            "blackout_checksum().",
+            "The record{} may be checksummed, and only {} of {} combinations of its lines were tried. If it is, say so "
+            "with --assume checksums or blackout_checksum().",
             record.place.empty() ? std::string() : " at " + record.place, grouped(record.tried),
             countOfLog10(record.log10States)));
       out_.exploration.assumptions.push_back(std::move(record));

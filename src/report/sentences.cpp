@@ -693,7 +693,7 @@ std::string sentenceOf(const AssumedRecord& record) {
                     : record.refuted ? "--assume checksums says so, though they did not all lead to the same"
                     : record.pmdk    ? "PMDK's logs are"
                     : record.allowed ? "--assume checksums says so"
-                                     : "these all went on alike, except the whole record and nothing of it";
+                                     : "as far as they go only the whole record counts";
   return fmt::format("{}: it has up to {} that a crash may have lost, at {}; {}, and {}.", assumptionOf(record),
                      counted(record.lines, "line"), counted(record.points, "point"), tried, why);
 }

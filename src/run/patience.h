@@ -2,6 +2,7 @@
 // under way may take a moment more; then everything is given up that has no end in sight, and what is known is told.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -19,6 +20,9 @@ class Patience {
   bool interrupted() const { return interrupt_ != nullptr && interrupt_->load(); }
   // The work is to end.
   bool ending() const { return interrupted() || (seconds_ > 0 && since(begun_) >= seconds_); }
+  // Seconds until the bound, for who has a clock of its own: he must not see it later than everybody here, or what he
+  // waits for is given up under his hands. 0: no bound.
+  double left() const { return seconds_ > 0 ? std::max(seconds_ - since(begun_), 1e-9) : 0; }
   // And it took a moment more already.
   bool over() const {
     constexpr double kMoment = 2;  // seconds

@@ -69,19 +69,22 @@ inline uint64_t maskOf(uint64_t from, uint64_t to) {  // bytes [from, to) of a l
   return up & ~((uint64_t{1} << from) - 1);
 }
 
+// Of a restart whose events are recorded. Apart from the rest: it is not for stubs (tests/layout/vectors.py).
+[[gnu::noinline]] void addPlace(blackout_query& q, blackout_site* site, const void* frame) {
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope;
+  if (!scope.nested) q.where = whereOf(site, stack);
+  q.event = uint32_t(header->committed / sizeof(blackout_event));
+}
+
 void log(uint32_t kind, uint32_t subject, uint64_t mask, blackout_site* site, const void* frame, uint32_t group) {
   uint64_t n = __atomic_fetch_add(&worker->query_count, 1, __ATOMIC_RELAXED);
   if (n >= BLACKOUT_MAX_QUERIES)
     endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 4 million observations", frame);
   blackout_query& q = worker->queries[n];
   q = {kind, subject, mask, site == nullptr ? 0 : site->id, group, 0, 0, stageFlags()};
-  if (recordsEvents()) {
-    Stack stack;
-    walkStack(stack, frame);
-    Scope scope;
-    if (!scope.nested) q.where = whereOf(site, stack);
-    q.event = uint32_t(header->committed / sizeof(blackout_event));
-  }
+  if (recordsEvents()) addPlace(q, site, frame);
 }
 
 // Calls body(tracked line, mask of its bytes) for the tracked bytes of a file's range.

@@ -205,6 +205,17 @@ bool isDead(uint32_t tid) {
   return state != nullptr && (state[2] == 'Z' || state[2] == 'X');
 }
 
+bool tryLockTrace() {
+  if (self.tid == 0) return false;
+  for (int spins = 0; spins < 256; ++spins) {
+    uint32_t expected = 0;
+    if (__atomic_compare_exchange_n(&header->lock, &expected, self.tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return true;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
+
 void lockTrace() {
   int saved = errno;
   if (self.tid == 0) self.tid = currentTid();

@@ -56,6 +56,7 @@ void setShared();
 bool isDead(uint32_t tid);
 
 void lockTrace();
+bool tryLockTrace();
 void unlockTrace();
 
 // The right to append; access PM only inside. Inside a bracket the thread has it already.
@@ -78,6 +79,14 @@ class Scope {
     self.busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(header->shared != 0 || __libc_single_threaded == 0, 0)) lockTrace();
+  }
+  // The same, unless that would take long: then false.
+  static bool tryEnter() {
+    self.busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect((header->shared == 0 && __libc_single_threaded != 0) || tryLockTrace(), 1)) return true;
+    self.busy = false;
+    return false;
   }
   static void leave() {
     if (__builtin_expect(header->lock != 0, 0) && header->lock == self.tid) unlockTrace();

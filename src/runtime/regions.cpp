@@ -98,6 +98,12 @@ bool overlapsRegion(uintptr_t begin, uintptr_t end) {
   return found;
 }
 
+bool overlapsPages(uintptr_t begin, uintptr_t end) {
+  for (int i = 0; i < regionCount; ++i)
+    if (roundDown(regions[i].begin) < end && roundUp(regions[i].end) > begin) return true;
+  return false;
+}
+
 void dropAlias(const Region& gone, uintptr_t from, uintptr_t to) {
   uintptr_t begin = from + uintptr_t(gone.alias);
   uintptr_t end = to + uintptr_t(gone.alias);

@@ -59,6 +59,8 @@ void dropAlias(const Region& region, uintptr_t begin, uintptr_t end);
 // What the program may do with these pages of PM, in its own words: mprotect.
 void setProtection(uintptr_t begin, uintptr_t end, int protection);
 bool overlapsRegion(uintptr_t begin, uintptr_t end);
+// The same with all of the pages that a region has a part of.
+bool overlapsPages(uintptr_t begin, uintptr_t end);
 
 template <class Body>
 void forEachRegion(uintptr_t begin, uintptr_t end, Body body);

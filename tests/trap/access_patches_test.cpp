@@ -19,6 +19,7 @@
 #include "runtime/recorder.h"
 #include "runtime/trap/frame_entry.h"
 #include "runtime/trap/instruction.h"
+#include "runtime/trap/pm_table.h"
 
 namespace blackout::rt {
 constinit thread_local ThreadState self = {};
@@ -102,7 +103,8 @@ void prepareOnce() {
   close(file);
   ASSERT_TRUE(prepareInstructions());
   accessActions = {begun, ended, whole};
-  ASSERT_TRUE(prepareAccessPatches({true, {44, 2}, {offsetOf(&self.busy), offsetOf(&self.deferred)}, fileOf, nullptr}));
+  ASSERT_TRUE(prepareAccessPatches({true, {offsetOf(&self.busy), offsetOf(&self.deferred)}, fileOf, nullptr}));
+  notePm(kMemory, kMemory + kSize);
   struct sigaction action{};
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   action.sa_sigaction = onFault;

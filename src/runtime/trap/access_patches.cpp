@@ -27,6 +27,7 @@ constexpr size_t kMostFunction = size_t{256} << 10;
 constexpr int kMostBack = 6;  // instructions before the one that faulted
 constexpr size_t kMostStub = 8192;
 constexpr int kMostPatches = 16384;
+constexpr uintptr_t kNear = 8192;  // where branches of other functions are looked for
 
 struct Piece {
   uint8_t offset;
@@ -57,6 +58,7 @@ constexpr size_t kRefused = 8192;  // as many as are kept, so that they are not 
 uintptr_t refusedAt[kRefused] = {};
 uint8_t* pristine = nullptr;  // a function as it was before it was patched
 uint8_t* measured = nullptr;
+uint8_t* around = nullptr;
 Sweep sweep;
 pid_t owner = 0;  // whose thread patches; another process's number is of one that was forked meanwhile
 
@@ -86,6 +88,17 @@ struct Code {
   uintptr_t shifted(uintptr_t pc) const { return reinterpret_cast<uintptr_t>(pristine) + (pc - begin); }
 };
 
+// The bytes of [begin, end) without the jumps that were put there.
+void copyOriginal(uint8_t* to, uintptr_t begin, uintptr_t end) {
+  memcpy(to, reinterpret_cast<const void*>(begin), end - begin);
+  for (int i = 0; i < patchCount; ++i) {
+    const AccessPatch& p = patches[i];
+    if (p.end == 0 || p.end <= begin || p.begin >= end) continue;
+    uintptr_t at = p.begin > begin ? p.begin : begin;
+    for (; at < p.end && at < end; ++at) to[at - begin] = p.bytes[at - p.begin];
+  }
+}
+
 bool codeAround(uintptr_t pc, Code& code) {
   FunctionRange stub;
   if (copyOfPatch(pc, stub)) {
@@ -100,13 +113,8 @@ bool codeAround(uintptr_t pc, Code& code) {
   }
   size_t size = code.end - code.begin;
   if (code.begin >= code.end || size > kMostFunction) return false;
-  memcpy(pristine, reinterpret_cast<const void*>(code.begin), size);
+  copyOriginal(pristine, code.begin, code.end);
   memset(pristine + size, 0, 16);
-  for (int i = 0; i < patchCount; ++i) {
-    const AccessPatch& p = patches[i];
-    if (p.end == 0 || p.begin < code.begin || p.begin >= code.end) continue;
-    for (uintptr_t at = p.begin; at < p.end && at < code.end; ++at) pristine[at - code.begin] = p.bytes[at - p.begin];
-  }
   // Breakpoints of fences, too: what is behind one would be taken for other instructions.
   for (size_t n = 0; n < size; ++n)
     if (const Patch* fence = pristine[n] == kBreakpoint ? patchAt(code.begin + n) : nullptr)
@@ -203,7 +211,6 @@ bool stretchFrom(const Code& code, uintptr_t begin, uintptr_t pc, Stretch& s) {
 
 // Branches of other functions that lead into it: such are near, as they are in hand-written code.
 bool enteredFromNear(const Code& code, const Stretch& s) {
-  constexpr uintptr_t kNear = 8192;
   if (s.count < 2) return false;
   uintptr_t from = s.begin - code.file.begin > kNear ? s.begin - kNear : code.file.begin;
   uintptr_t to = code.file.end - s.end > kNear ? s.end + kNear : code.file.end;
@@ -213,9 +220,10 @@ bool enteredFromNear(const Code& code, const Stretch& s) {
       if (s.starts[n] == target) return true;
     return false;
   };
+  copyOriginal(around, from, to);
   for (uintptr_t p = from; p + 6 <= to; ++p) {
     if (p >= code.begin && p < code.end) continue;  // the sweep knows these
-    const uint8_t* b = bytesAt(p);
+    const uint8_t* b = around + (p - from);
     bool one = b[0] == 0xe8 || b[0] == 0xe9;
     bool two = b[0] == 0x0f && (b[1] & 0xf0) == 0x80;
     bool brief = (b[0] & 0xf0) == 0x70 || b[0] == 0xeb;
@@ -246,7 +254,7 @@ GivenBytes givenBy(const Stretch& s) {
 
 // Writes it as if it lay at `at`. False: an instruction of it can't lie there.
 bool write(const Code& code, const Stretch& s, uintptr_t at, AccessPatch& patch) {
-  AccessStub stub(at, patching.test, patching.thread);
+  AccessStub stub(at, patching.thread);
   patch.count = s.count;
   patch.accessCount = 0;
   for (int n = 0; n < s.count; ++n) {
@@ -388,8 +396,9 @@ bool prepareAccessPatches(const AccessPatching& wanted) {
   patching = wanted;
   pristine = static_cast<uint8_t*>(reserve(kMostFunction + kPage));
   measured = static_cast<uint8_t*>(reserve(2 * kMostStub));
+  around = static_cast<uint8_t*>(reserve(2 * kNear + kPage));
   auto* table = static_cast<AccessPatch*>(reserve(kMostPatches * sizeof(AccessPatch)));
-  if (pristine == nullptr || measured == nullptr || table == nullptr) return false;
+  if (pristine == nullptr || measured == nullptr || around == nullptr || table == nullptr) return false;
   patches = table;
   return true;
 }

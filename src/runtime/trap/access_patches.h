@@ -25,7 +25,6 @@ struct CodeFile {
 
 struct AccessPatching {
   bool reads;  // those that only read, too
-  PmTest test;
   StubBytes thread;
   // The file that holds an address; false: none that may be patched.
   bool (*file)(uintptr_t pc, CodeFile& file);

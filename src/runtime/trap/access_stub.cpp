@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "runtime/trap/pm_table.h"
 #include "runtime/trap/saved_registers.h"
 #include "runtime/trap/vector_state.h"
 #include "runtime/trap/zydis.h"
@@ -16,8 +17,11 @@ namespace {
 
 constexpr int kLowered = kRedZone + 8;  // the red zone, and a register
 
-[[gnu::used]] uintptr_t begunIn(AccessFrame* frame) { return accessActions.begun(*frame); }
-[[gnu::used]] uintptr_t endedIn(AccessFrame* frame) { return accessActions.ended(*frame); }
+// What these call may become a part of them, and must not be compiled for vector registers there either.
+#define BLACKOUT_NO_VECTORS __attribute__((used, target("no-sse,no-mmx")))
+BLACKOUT_NO_VECTORS uintptr_t begunIn(AccessFrame* frame) { return accessActions.begun(*frame); }
+BLACKOUT_NO_VECTORS uintptr_t endedIn(AccessFrame* frame) { return accessActions.ended(*frame); }
+#undef BLACKOUT_NO_VECTORS
 
 // Called by stubs below the red zone, with rcx and the access on the stack: AccessFrame. Flags are restored
 // without popfq: it is slow, and who steps through this (loop_proof.h) would leave the trap flag.
@@ -179,7 +183,7 @@ bool canBeTested(const Instruction& i) {
 bool prepareAccessStubs() {
   uint32_t a, b, c, d;
   bool bmi2 = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI2) != 0;
-  return bmi2 && prepareSaving();
+  return bmi2 && prepareSaving() && preparePmTable();
 }
 
 void AccessStub::bytes(const void* p, size_t n) {
@@ -273,9 +277,16 @@ void AccessStub::access(PatchedAccess& a, bool reads) {
     // The vector of indices is not asked: where the base says nothing of them, they fault as before.
     if (i.way == Way::Vsib) where.index = kNoRegister;
     address(where, kLowered);
-    code({0xc4, 0xe3, 0xfb, 0xf0, 0xc9, test_.shift});         // rorx $shift, %rcx, %rcx
-    code({0x0f, 0xb7, 0xc9});                                  // movzwl %cx, %ecx
-    code({0x8d, 0x49, uint8_t(-int(test_.number)), 0xe3, 0});  // lea -number(%rcx), %ecx; jrcxz island
+    // Below the stack pointer, which is far enough from the program's: a signal leaves 128 bytes alone.
+    constexpr auto kBelow = uint8_t(-8);
+    slot(0x89, kRdx, kBelow);
+    code({0xc4, 0xe3, 0xfb, 0xf0, 0xc9, kStretchBits});  // rorx $bits, %rcx, %rcx
+    code({0x89, 0xc9});                                  // mov %ecx, %ecx
+    code({0x48, 0xba});                                  // mov $pmTable, %rdx
+    value(pmTable);
+    code({0x0f, 0xb6, 0x0c, 0x0a});  // movzbl (%rdx, %rcx), %ecx
+    slot(0x8b, kRdx, kBelow);
+    code({0x8d, 0x49, 0xff, 0xe3, 0});  // lea -1(%rcx), %ecx; jrcxz island
     jumps[n] = at_;
   }
   slot(0x8b, kRcx, 0);

@@ -69,12 +69,6 @@ struct AccessActions {
 };
 extern constinit AccessActions accessActions;
 
-// What is PM: addresses that have this number above so many bits.
-struct PmTest {
-  uint8_t shift;
-  uint8_t number;
-};
-
 // Bytes of the thread's state, from fs: two that are cleared when a copy is done with nothing behind it, and one that
 // says whether something is to be done then all the same.
 struct StubBytes {
@@ -85,14 +79,14 @@ struct StubBytes {
 // Whether a stub can ask for it, and have it done.
 bool canBeTested(const Instruction& i);
 
-// False: the processor has no BMI2 or no XSAVE.
+// False: the processor has no BMI2 or no XSAVE, or there is no room for the table of PM.
 bool prepareAccessStubs();
 
 // One stub: instructions of the program, one behind the other.
 class AccessStub {
  public:
   // Writes to `at`; every address in it is as if it were there.
-  AccessStub(uintptr_t at, PmTest test, StubBytes thread) : begin_(at), at_(at), test_(test), thread_(thread) {}
+  AccessStub(uintptr_t at, StubBytes thread) : begin_(at), at_(at), thread_(thread) {}
 
   uintptr_t here() const { return at_; }
   size_t size() const { return at_ - begin_; }
@@ -126,7 +120,6 @@ class AccessStub {
 
   uintptr_t begin_;
   uintptr_t at_;
-  PmTest test_;
   StubBytes thread_;
   bool good_ = true;
   static constexpr int kMost = 16;

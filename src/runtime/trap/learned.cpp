@@ -14,7 +14,7 @@ namespace blackout::rt {
 
 namespace {
 
-constexpr uint32_t kOften = 2;
+constexpr uint32_t kOften = 1;
 
 struct Learned {
   uint64_t offset;

@@ -10,6 +10,7 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/trap/pm_table.h"
 
 namespace blackout::rt {
 
@@ -19,7 +20,6 @@ namespace {
 
 uintptr_t nextAlias = kAliasBase;
 // Page states of recovery runs, never given back.
-constexpr size_t kPageStates = size_t{1} << 32;
 uint16_t* pageStates = nullptr;
 size_t pageStatesUsed = 0;
 
@@ -64,8 +64,9 @@ void forTrackedPages(const Region& r, Body body) {
 
 void takePageStates(Region& r) {
   if (pageStates == nullptr) {
-    pageStates = reinterpret_cast<uint16_t*>(syscall(SYS_mmap, nullptr, kPageStates * 2, PROT_READ | PROT_WRITE,
-                                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
+    pageStates = reinterpret_cast<uint16_t*>(syscall(SYS_mmap, kPageStatesBase, kPageStatesSpan, PROT_READ | PROT_WRITE,
+                                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+                                                     -1L, 0L));
     if (pageStates == MAP_FAILED) stop("no memory for the pages of a recovery run", nullptr, 3);
   }
   r.pages = pageStates + pageStatesUsed;
@@ -94,6 +95,7 @@ void holdAllPages(Region& r) {
 
 // Of a run whose events are recorded: writes everywhere, and reads where they are wanted.
 void guard(Region& r) {
+  notePm(roundDown(r.begin), roundUp(r.end));
   if (!recordsEvents()) return guardPages(r);
   if (observesCrash() && (!hasPrivatePools() || r.copied)) return holdAllPages(r);
   protect(roundDown(r.begin), roundUp(r.end), options.loads != 0 ? PROT_NONE : r.protection & ~PROT_WRITE);

@@ -48,10 +48,13 @@ void sendDeferred() {
   errno = before;
 }
 
-void enterStub() {
+// False: others have the trace for long. Whoever waits for them calls libc, which has its own use for vector registers.
+bool enterStub() {
   self.inStub = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  Scope::enter();
+  if (Scope::tryEnter()) return true;
+  endStub(false);
+  return false;
 }
 void leaveStub() {
   Scope::leave();
@@ -98,10 +101,10 @@ uintptr_t recorded(const PatchedAccess& a, AccessFrame& f) {
   const MemoryOperand& o = a.instruction->operands[0];
   uintptr_t address = addressOf(o.address, f);
   constexpr uint64_t kMostEvents = 12;
-  enterStub();
+  if (!enterStub()) return a.whole;
   const Region* r = findRegion(reinterpret_cast<void*>(address));
   bool plain = r != nullptr && r->alias != 0 && r->pages == nullptr && !r->copied && address + o.size <= r->end &&
-               (r->protection & PROT_WRITE) != 0 && hasRoom(kMostEvents);
+               (r->protection & PROT_WRITE) != 0 && self.number != 0 && hasRoom(kMostEvents);
   if (plain) {
     uint64_t pm = pmAddressOf(*r, address);
     plain = (pm & (BLACKOUT_MAX_FILE_SIZE - 1)) + o.size <= header->files[r->file].size;
@@ -121,8 +124,9 @@ uintptr_t recorded(const PatchedAccess& a, AccessFrame& f) {
       return a.full;
     }
   }
+  bool other = r == nullptr && !overlapsPages(address, address + o.size);
   leaveStub();
-  return a.whole;
+  return other ? a.native : a.whole;
 }
 
 void recordCopied(const Instruction& i, uint64_t flags) {
@@ -158,9 +162,9 @@ uintptr_t observed(const PatchedAccess& a, AccessFrame& f) {
   const Instruction& i = *a.instruction;
   const MemoryOperand& o = i.operands[0];
   uintptr_t address = addressOf(o.address, f);
-  enterStub();
+  if (!enterStub()) return a.whole;
   Region* r = const_cast<Region*>(findRegion(reinterpret_cast<void*>(address)));
-  uintptr_t to = a.whole;
+  uintptr_t to = r == nullptr && !overlapsPages(address, address + o.size) ? a.native : a.whole;
   int needed = (o.read ? PROT_READ : 0) | (o.written ? PROT_WRITE : 0);
   if (r != nullptr && r->alias != 0 && r->pages != nullptr && address + o.size <= r->end &&
       address % kPage + o.size <= kPage && (r->protection & needed) == needed && !i.compares && observesAlone()) {

@@ -321,7 +321,10 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
   const Access access = accessOf(*a.instruction, context);
   for (int n = 0; n < access.count; ++n) {
     const Operand& o = access.operands[n];
-    if (!mayBePm(reinterpret_cast<void*>(o.address), o.size)) continue;
+    {
+      Scope scope;
+      if (pageRegion(o.address) == nullptr) continue;
+    }
     if (recordsEvents() ? !o.written && options.loads == 0 && !observesCrash() : false) continue;
     Fault fault = recordsEvents() ? recordFault(*a.instruction, context, o.address, false)
                                   : observeFault(*a.instruction, context, o.address, false);
@@ -517,11 +520,9 @@ void prepareTraps() {
   accessActions = {accessBegun, accessEnded, wholeAccess};
   bool restarts = options.zygote != nullptr || options.worker != nullptr;
   AccessPatching patching{restarts || options.loads != 0,
-                          {44, uint8_t(kPmBase >> 44)},
                           {threadOffset(&self.busy), threadOffset(&self.deferred)},
                           patchableCode,
                           [](uintptr_t pc, const Instruction& i) { return trappedId(pc, kindOf(i)); }};
-  static_assert(kPmSpan == uintptr_t{1} << 44 && kPmBase % kPmSpan == 0);
   if (options.patches != 0 && !prepareAccessPatches(patching)) options.patches = 0;
   // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
