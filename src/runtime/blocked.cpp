@@ -254,6 +254,14 @@ bool hasTimers(pid_t process) {
   return readText(path, text, sizeof text);
 }
 
+// Whether a client asked for signals by the clock, as its own copy of the control block says; one without the runtime
+// may have.
+bool mayGetSignals(pid_t client) {
+  uint32_t used = 0;
+  return !readMemory(client, kControlBase + offsetof(blackout_worker, used), &used, sizeof used) ||
+         (used & BLACKOUT_USED_TIMERS) != 0;
+}
+
 // Every thread that has not ended, and what it waits for: body(thread, state, wait).
 template <class Body>
 void eachSleeper(pid_t process, bool timers, RunLook& look, Body body) {
@@ -294,7 +302,7 @@ RunLook lookAt(pid_t run, pid_t driver, bool talks) {
   };
   if (!forEachBelow(pid_t(worker->process), driver, visit)) visit(run);
   auto visitClient = [&](pid_t process) {
-    eachSleeper(process, hasTimers(process), look, [&](pid_t, char, const Wait& wait) {
+    eachSleeper(process, hasTimers(process) || mayGetSignals(process), look, [&](pid_t, char, const Wait& wait) {
       ++look.client;
       look.clientBlocked += wait.blocked;
     });

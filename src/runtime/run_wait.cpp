@@ -212,7 +212,8 @@ class Watch {
   bool nobodyElseWakes(const RunLook& look) const {
     if (driver_ < 0) return true;
     if (!look.forLock) return false;
-    if (talks()) return look.client != 0;
+    // A signal by the clock may end any wait.
+    if (talks()) return look.client != 0 && (worker->used & BLACKOUT_USED_TIMERS) == 0;
     return __atomic_load_n(&worker->drive.state, __ATOMIC_ACQUIRE) == BLACKOUT_DRIVE_WAITS &&
            look.byOwn == look.threads;
   }
