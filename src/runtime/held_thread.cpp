@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,13 +46,31 @@ void setRegisters(ucontext_t& to, const user_regs_struct& from) {
   r[REG_R14] = greg_t(from.r14), r[REG_R15] = greg_t(from.r15), r[REG_EFL] = greg_t(from.eflags);
 }
 
+// The last that ended instead of standing still: who waits for it finds nothing any more.
+struct Ended {
+  pid_t thread;
+  int status;
+  struct rusage usage;
+};
+Ended ended = {};
+
 }  // namespace
+
+bool endedWhileHeld(pid_t thread, int& status, struct rusage& usage) {
+  if (thread == 0 || ended.thread != thread) return false;
+  status = ended.status;
+  usage = ended.usage;
+  ended = {};
+  return true;
+}
 
 // Waits until it stands still; for ever only where nothing can keep it from that.
 bool HeldThread::waitForStop(int& status, bool patient) {
   constexpr int kTries = 20000;
   for (int i = 0; patient || i < kTries; ++i) {
-    long r = syscall(SYS_wait4, id_.thread, &status, kAnyChild | (patient ? 0 : WNOHANG), nullptr);
+    struct rusage usage{};
+    long r = syscall(SYS_wait4, id_.thread, &status, kAnyChild | (patient ? 0 : WNOHANG), &usage);
+    if (r == id_.thread && !WIFSTOPPED(status)) ended = {id_.thread, status, usage};
     if (r == id_.thread) return WIFSTOPPED(status);
     if (r < 0 && errno != EINTR) return false;
     if (r == 0) {

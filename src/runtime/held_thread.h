@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/user.h>
 
 #include "runtime/blocked.h"
@@ -54,5 +55,8 @@ void endTold(const ThreadId* threads, size_t count);
 void keepPlaceAndStop(void* context);
 // The top of a stack that is there in every process of the run for that.
 char* placeStackTop();
+
+// How a thread ended that did so while it was to be held: the kernel has told it then, and tells it once.
+bool endedWhileHeld(pid_t thread, int& status, struct rusage& usage);
 
 }  // namespace blackout::rt

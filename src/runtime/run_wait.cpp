@@ -429,6 +429,13 @@ void keepRest() {
   worker->output_size += client.size;
 }
 
+// How the run ended, which whoever held it may have been told before us.
+static void endsOf(pid_t run, struct rusage& usage) {
+  int status = 0;
+  if (syscall(SYS_wait4, run, &status, 0, &usage) != run) endedWhileHeld(run, status, usage);
+  worker->wait_status = status;
+}
+
 bool waitForRun(pid_t run, int socket) {
   pid_t driver = startDriver(run, socket);
   int process = int(syscall(SYS_pidfd_open, run, 0));
@@ -448,7 +455,7 @@ bool waitForRun(pid_t run, int socket) {
     if ((fds[4].revents & POLLIN) != 0) keepOutput(client.reads, client.output, client.size, false);
     if ((fds[0].revents & POLLIN) != 0) {
       struct rusage usage{};
-      syscall(SYS_wait4, run, &worker->wait_status, 0, &usage);
+      endsOf(run, usage);
       Watch::hadTooMuch(usage);
       ended = true;
       fds[0].fd = -1;
@@ -466,8 +473,9 @@ bool waitForRun(pid_t run, int socket) {
     if (watch.over(ended)) break;
   }
   if (!ended) {
+    struct rusage usage{};
     syscall(SYS_kill, run, SIGKILL);
-    syscall(SYS_wait4, run, &worker->wait_status, 0, nullptr);
+    endsOf(run, usage);
   }
   if (worker->ended == 0 && WIFSIGNALED(worker->wait_status) && WTERMSIG(worker->wait_status) == SIGXFSZ) {
     worker->ended = BLACKOUT_ENDED_BOUND;

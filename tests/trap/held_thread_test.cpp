@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,37 @@ void* sharedPage() { return mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHAR
     __asm__ volatile("int3");
   }
   _exit(0);
+}
+
+// A run that ends while it is about to be held: how it ended must not be lost, or it is taken for the end of another.
+TEST(HeldThread, HowItEndedIsKeptIfItEndsMeanwhile) {
+  int ended = 0;
+  constexpr int kMost = 1000, kEnough = 3;
+  for (int i = 0; i < kMost && ended < kEnough; ++i) {
+    int begun[2];
+    ASSERT_EQ(pipe(begun), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      char byte = 0;
+      if (read(begun[0], &byte, 1) != 1) _exit(1);
+      for (int n = 0; n < i % 200 * 20; ++n) __asm__ volatile("" ::: "memory");
+      _exit(7);
+    }
+    ASSERT_EQ(write(begun[1], "", 1), 1);
+    {
+      HeldThread held({child, child});
+    }
+    int status = 0;
+    struct rusage usage{};
+    if (waitpid(child, &status, 0) != child) {
+      ASSERT_TRUE(endedWhileHeld(child, status, usage));
+      ++ended;
+    }
+    EXPECT_EQ(status, 7 << 8);
+    close(begun[0]);
+    close(begun[1]);
+  }
+  printf("%d ended while they were about to be held\n", ended);
 }
 
 TEST(HeldThread, KeepsTheSignalThatItWasStoppedBy) {
