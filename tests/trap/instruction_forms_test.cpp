@@ -14,6 +14,7 @@
 
 #include "instruction_trapping.h"
 #include "runtime/trap/access_stub.h"
+#include "runtime/trap/pm_table.h"
 #include "runtime/trap/stub_memory.h"
 
 namespace {
@@ -108,6 +109,7 @@ class Forms : public ::testing::Test {
     ASSERT_TRUE(prepareAccessStubs());
     accessActions = {withVectorsKept<begun>, withVectorsKept<ended>, whole};
     buffer = trappedMemory(kBuffer, kBufferSize);
+    notePm(kBuffer, kBuffer + kBufferSize);
     catchTraps();
   }
   static Trapped buffer;
@@ -170,7 +172,7 @@ class Round {
     PatchedAccess access{};
     access.instruction = i;
     access.pc = reinterpret_cast<uintptr_t>(form_.code);
-    AccessStub stub(at, {28, uint8_t(kBuffer >> 28)}, {offset(cleared), offset(&waiting)});
+    AccessStub stub(at, {offset(cleared), offset(&waiting)});
     stub.access(access, true);
     stub.leave(reinterpret_cast<uintptr_t>(form_.end));
     stub.finish(&access, 1);
