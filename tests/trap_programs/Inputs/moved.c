@@ -1,5 +1,7 @@
-// A pool where the program wants it, between libraries, as libpmemobj does. A restart moves what it holds up and down by libc's loops,
-// which keep parts of it in vector registers meanwhile, and says whether all of it is right: it always is.
+// A pool where the program wants it, between libraries, as libpmemobj does. A restart moves what it holds up and down
+// by libc's loops, which keep parts of it in vector registers meanwhile, and says whether all of it is right: it always
+// is.
+#include <emmintrin.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +10,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <emmintrin.h>
 
 enum { kSize = 1 << 16, kPart = 900 };
 
@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
   if (!begun) {
     for (int i = 0; i < 2; ++i) {
       for (int line = 0; line < kPart; line += 64) {
-        for (int at = line; at < line + 64 && at < kPart; ++at) ((volatile unsigned char*)pool)[at] = (unsigned char)(at % 64 < 8 ? i + 1 : at);
+        for (int at = line; at < line + 64 && at < kPart; ++at)
+          ((volatile unsigned char*)pool)[at] = (unsigned char)(at % 64 < 8 ? i + 1 : at);
         _mm_clflush(pool + line);
       }
       _mm_sfence();
