@@ -1,5 +1,6 @@
 // The other structures, each as small as it can be: right, and with a store that is not made durable (BUG=1).
 //
+// REQUIRES: full
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DSET -I%include %s -o set
 // RUN: %blackout lin --operations 8 --pm pool -- ./set pool 2>&1 | FileCheck %s --check-prefix=RIGHT

@@ -1,5 +1,6 @@
 // Code that can't be inlined, copied or promoted as usual: its prepared copy is valid all the same, at every level and with any
 // amount of debug information, and the program compiles as ever.
+// REQUIRES: full
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: for g in -g -g1 -g0 '-g -fsanitize=address,undefined' '-g -finstrument-functions'; do for o in 0 2; do \
 // RUN:   %plain-cc -w -O$o $g -fpass-plugin=%pass -c %s -o x.o && %python %inputs/kept_bitcode.py x.o units >name && opt -passes=verify -disable-output units/0.bc || exit 1; done || exit 1; done
