@@ -206,7 +206,8 @@ class Check {
                       "missing, and causes not be determined.",
                       patience_.interrupted() ? "An interrupt" : "--time"));
     for (OutcomeNo o : idRange<OutcomeNo>(explorer.outcomeCount()))
-      if (explorer.outcome(o).outputCut) {
+      // One that fails has no answer to judge.
+      if (explorer.outcome(o).outputCut && explorer.outcome(o).ending == Ending::Exited) {
         out_.incomplete.emplace_back(
             "Restarts printed more than 64 kB, and what came after that was not judged; let them print less.");
         break;
