@@ -17,8 +17,9 @@ static void onCall(union sigval value) { __atomic_store_n(&called, value.sival_i
 
 static int waitFor(struct aiocb* a, ssize_t n) {
   const struct aiocb* list[] = {a};
-  if (aio_suspend(list, 1, NULL) != 0 || aio_error(a) != 0) return 0;
-  return aio_return(a) == n;
+  while (aio_error(a) == EINPROGRESS)
+    if (aio_suspend(list, 1, NULL) != 0 && errno != EINTR) return 0;  // the signal may come meanwhile
+  return aio_error(a) == 0 && aio_return(a) == n;
 }
 
 int main(int argc, char** argv) {
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
   first.aio_sigevent.sigev_notify = SIGEV_SIGNAL;
   first.aio_sigevent.sigev_signo = SIGUSR1;
   first.aio_sigevent.sigev_value.sival_int = 5;
-  if (aio_read(&first) != 0 || !waitFor(&first, 8) || signalled != 5) return 3;
+  if (aio_read(&first) != 0 || !waitFor(&first, 8)) return 3;
+  while (signalled != 5) usleep(100);
   struct aiocb second = {.aio_fildes = file, .aio_buf = pool + 0x80, .aio_nbytes = 8, .aio_offset = 8};
   second.aio_sigevent.sigev_notify = SIGEV_THREAD;
   second.aio_sigevent.sigev_notify_function = onCall;
