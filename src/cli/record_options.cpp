@@ -37,10 +37,11 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "because what libc and its like read is not seen")
       ->type_name("WHEN");
   app.add_flag(
-      "--patches,!--no-patches", options.patches,
+      "--patches", options.patches,
       "an instruction of code that was not built with blackout-clang which has faulted on persistent memory some "
       "times is replaced, in memory, by a jump to code that follows it without a fault: the same is found, faster. "
       "A program that reads its own code sees the jump. Off unless it is asked for");
+  app.add_flag_callback("--no-patches", [&options] { options.patches = false; }, "no such jumps (default)");
   app.add_flag("--rep-bytes", options.repBytes,
                "the instructions rep movs and rep stos store element by element, for rep movsb byte by byte, so that a "
                "crash may fall between any two; without it they store 8 aligned bytes at a time, which no manual "

@@ -31,12 +31,12 @@ def functions(objdump, library):
 
 def main():
     code = functions(*sys.argv[1:])
-    todo = [name for name in code if any(entry in name for entry in ENTRIES)]
-    if len(todo) != len(ENTRIES):
-        sys.exit(f"vectors.py: {len(todo)} functions are called {' and '.join(ENTRIES)}")
-    way, wrong = {name: name for name in todo}, []
-    while todo:
-        name = todo.pop()
+    pending = [name for name in code if any(entry in name for entry in ENTRIES)]
+    if len(pending) != len(ENTRIES):
+        sys.exit(f"vectors.py: {len(pending)} functions are called {' and '.join(ENTRIES)}")
+    way, wrong = {name: name for name in pending}, []
+    while pending:
+        name = pending.pop()
         if name.endswith("@plt") and not name.startswith(("__errno_location", "sched_yield")):
             wrong.append(f"libc is called: {way[name]}")
             continue
@@ -48,7 +48,7 @@ def main():
             target = re.search(r"\s(?:call|jmp|j[a-z]+)q?\s.*<(.*?)(?:\+0x[0-9a-f]+)?>$", line)
             if target and target[1] not in way and not any(part in target[1] for part in NOT_FOLLOWED):
                 way[target[1]] = f"{way[name]} > {target[1]}"
-                todo.append(target[1])
+                pending.append(target[1])
     for sentence in wrong:
         print(sentence)
     return 1 if wrong else 0
