@@ -1,8 +1,13 @@
 #include "check/check.h"
 
 #include <fmt/format.h>
+#define XXH_STATIC_LINKING_ONLY  // for a state on the stack
+#include <xxhash.h>
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <set>
 
 #include "binary/symbolizer.h"
 #include "binary/uninstrumented.h"
@@ -100,7 +105,13 @@ void sayLeftOutByPmdk(Report& report) {
                       pool.path));
 }
 
-Result<Report> judgeRecording(Recording& recording, const CheckOptions& options) {
+// What came of one recording.
+struct Judged {
+  Report report;
+  std::vector<ReplayableFinding> replayable;
+};
+
+Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options) {
   auto trace = Trace::open(recording.tracePath);
   if (!trace) return tl::unexpected(trace.error());
   // Who recorded has looked already.
@@ -121,6 +132,8 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
     crash.recordedStatus = report.run.waitStatus.value_or(0);
     crash.recordedInput = recording.readInput;
     crash.detect = options.detect;
+    if (options.record.schedule.controlled())
+      crash.program.options.set("schedule", Schedule::usual().text());
     if (*trusted) crash.points.trusted = &**trusted;
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
@@ -134,23 +147,112 @@ Result<Report> judgeRecording(Recording& recording, const CheckOptions& options)
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);
-  if (options.readySuppressions) report.readySuppressions = suppressionsFor(report.findings);
-  saveReplays(report, replayable, options.findings);
   report.command = options.record.command;
-  return report;
+  return Judged{std::move(report), std::move(replayable)};
+}
+
+// The report as it is given away.
+Report finished(Judged judged, const CheckOptions& options) {
+  if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
+  saveReplays(judged.report, judged.replayable, options.findings);
+  return std::move(judged.report);
+}
+
+// Of a trace, what a check under several schedules asks: how many steps its threads made, and a hash of all else that
+// is in it, so that two schedules under which the program did the same are one.
+struct ScheduledRun {
+  std::uint64_t steps = 0;
+  std::uint64_t hash = 0;
+};
+Result<ScheduledRun> scheduledRun(const std::string& path) {
+  auto trace = Trace::open(path);
+  if (!trace) return tl::unexpected(trace.error());
+  ScheduledRun run;
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  for (EventNo n = 0; n < trace->end(); n = trace->next(n)) {
+    Event e = (*trace)[n];
+    if (kindOf(e) == EventKind::Switch) {
+      run.steps = std::max(run.steps, e.addr);
+      continue;
+    }
+    if (kindOf(e) == EventKind::ThreadBegin) e.value = 0;  // the kernel's number
+    XXH3_64bits_update(&state, &e, sizeof e);
+    if (hasPayload(e)) {
+      std::string_view payload = trace->payload(n);
+      XXH3_64bits_update(&state, payload.data(), payload.size());
+    }
+  }
+  run.hash = XXH3_64bits_digest(&state);
+  return run;
+}
+
+Result<Report> finishedReport(Result<Judged> judged, const CheckOptions& options) {
+  if (!judged) return tl::unexpected(judged.error());
+  return finished(std::move(*judged), options);
+}
+
+bool interrupted(const CheckOptions& options) {
+  return options.crash && options.crash->interrupt != nullptr && options.crash->interrupt->load();
+}
+
+Result<Report> checkSchedules(CheckOptions options) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point began = Clock::now();
+  double seconds = options.crash ? options.crash->seconds : 0;
+  options.record.pinTime = true;
+  Judged all;
+  std::set<std::uint64_t> seen;
+  std::uint64_t steps = 0, made = 0;
+  for (std::uint64_t n = 0; n < options.schedules; ++n) {
+    options.record.schedule = Schedule::varied(n, options.scheduleSeed, steps);
+    auto recording = record(options.record);
+    if (!recording) return tl::unexpected(recording.error());
+    auto run = scheduledRun(recording->tracePath);
+    if (!run) return tl::unexpected(run.error());
+    ++made;
+    steps = std::max(steps, run->steps);
+    bool alone = run->steps == 0;
+    if (seen.insert(run->hash).second) {
+      if (seconds != 0)
+        options.crash->seconds = std::max(1e-3, seconds - std::chrono::duration<double>(Clock::now() - began).count());
+      auto judged = judgeRecording(*recording, options);
+      if (!judged) return tl::unexpected(judged.error());
+      std::string schedule = options.record.schedule.text();
+      for (Finding& f : judged->report.findings) f.schedule = schedule;
+      for (ReplayableFinding& f : judged->replayable) f.finding.schedule = schedule;
+      all.report += judged->report;
+      all.replayable.insert(all.replayable.end(), std::make_move_iterator(judged->replayable.begin()),
+                            std::make_move_iterator(judged->replayable.end()));
+    }
+    if (alone) {
+      all.report.notes.emplace_back("The program has one thread: there is one schedule.");
+      return finished(std::move(all), options);
+    }
+    bool over = seconds != 0 && std::chrono::duration<double>(Clock::now() - began).count() >= seconds;
+    if (interrupted(options) || (over && n + 1 < options.schedules)) {
+      all.report.incomplete.push_back(
+          fmt::format("{} of {} schedules were tried.", made, options.schedules));
+      break;
+    }
+  }
+  all.report.notes.push_back(fmt::format("The program ran under {}, in {} different from each other.",
+                                         counted(made, "schedule"), counted(seen.size(), "way")));
+  return finished(std::move(all), options);
 }
 
 }  // namespace
 
 Result<Report> check(const CheckOptions& options) {
   if (!options.record.command.empty()) {
+    if (options.schedules > 1) return checkSchedules(options);
     auto recording = record(options.record);
     if (!recording) return tl::unexpected(recording.error());
-    return judgeRecording(*recording, options);
+    return finishedReport(judgeRecording(*recording, options), options);
   }
   Recording recording;
   recording.tracePath = options.trace;
-  return judgeRecording(recording, options);
+  return finishedReport(judgeRecording(recording, options), options);
 }
 
 }  // namespace blackout

@@ -23,6 +23,9 @@ struct CheckOptions {
   std::vector<std::string> trust;     // objects whose own crash consistency is taken for granted
   bool pmdk = false;                  // PMDK's libraries are trusted, and what that leaves out is said
   std::optional<CrashOptions> crash;  // none: crashes are not explored
+  // In how many ways the program's threads take turns: so many recordings, each judged, and one report of all.
+  std::uint64_t schedules = 1;
+  std::uint64_t scheduleSeed = 1;
   bool anyExit = false;               // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;

@@ -28,6 +28,7 @@ struct CheckWords {
   std::vector<std::string> arguments;
   bool needsSpecification = false;
   bool showPoints = false;
+  std::uint64_t schedules = 1;
 };
 
 // `words` must outlive the app.

@@ -92,6 +92,13 @@ Result<Plan> planOf(const CheckWords& options) {
   check.trust = options.trust;
   check.pmdk = options.pmdk;
   check.findings = options.crash.findings;
+  check.schedules = options.schedules;
+  check.scheduleSeed = options.crash.seed;
+  if (check.schedules == 0) return fail("--schedules 0: at least one");
+  if (check.schedules > 1 && !options.fromTrace.empty())
+    return fail("--schedules: a trace is of one schedule; leave out --from-trace, and name the program after --");
+  if (check.schedules > 1 && !options.record.tracePath.empty())
+    return fail("--schedules: there is a trace of each; leave out --trace");
   check.anyExit = options.crash.expectExit == "any";
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
@@ -205,6 +212,10 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
   declareRecordOptions(app, o.record);
   app.add_option("--from-trace", o.fromTrace, "judge this trace instead of running a program")->type_name("TRACE");
   app.add_option("--trace", o.record.tracePath, "keep the trace here")->type_name("FILE");
+  app.add_option("--schedules", o.schedules,
+                 "let the program's threads take turns in so many ways, chosen by --seed, and check each run: findings "
+                 "say under which schedule they came; 1 by default")
+      ->type_name("N");
   app.add_option("--only", o.only,
                  "only findings with a place in this file or folder of the source; may be given "
                  "more than once")

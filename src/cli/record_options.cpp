@@ -42,6 +42,18 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
       "times is replaced, in memory, by a jump to code that follows it without a fault: the same is found, faster. "
       "A program that reads its own code sees the jump. Off unless it is asked for");
   app.add_flag_callback("--no-patches", [&options] { options.patches = false; }, "no such jumps (default)");
+  app.add_option_function<std::string>(
+         "--schedule",
+         [&options](const std::string& text) {
+           auto schedule = Schedule::parse(text);
+           if (!schedule) throw CLI::ValidationError("--schedule", schedule.error().sentence);
+           options.schedule = *schedule;
+           options.pinTime = schedule->controlled();
+         },
+         "which of the program's threads goes on at which step: random,SEED[,RATE] (another one at one step in RATE), "
+         "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,STEP>THREAD,... as a report prints it, or system, which leaves "
+         "the threads to the system. By default random,1,64: two runs are the same")
+      ->type_name("SCHEDULE");
   app.add_flag("--rep-bytes", options.repBytes,
                "the instructions rep movs and rep stos store element by element, for rep movsb byte by byte, so that a "
                "crash may fall between any two; without it they store 8 aligned bytes at a time, which no manual "

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 5u
+#define BLACKOUT_CONTRACT_VERSION 6u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -87,6 +87,8 @@ typedef struct blackout_module {
   uint32_t recording; /* 1: fences, flushes and locked instructions are wanted */
   uint32_t version;   /* BLACKOUT_CONTRACT_VERSION of the pass */
   int64_t* turns;     /* null, or what each turn of a loop takes one from; at 0 the hook below is called */
+  uint32_t switches;  /* 1: threads are under control, and atomic and volatile accesses are steps of theirs */
+  uint32_t reserved;
 } blackout_module;
 
 #pragma GCC visibility push(default)
@@ -128,6 +130,11 @@ BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* dat
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site);
+
+/* Before an atomic or volatile access to p, and where a thread says that it waits for others (pause): another one may go
+ * on first. */
+BLACKOUT_HOOK void __blackout_switch(const void* p);
+BLACKOUT_HOOK void __blackout_yield(void);
 
 /* A restart's loops have made all turns that were left (blackout_module's `turns`). */
 BLACKOUT_HOOK void __blackout_turns_over(void);

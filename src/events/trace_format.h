@@ -64,6 +64,7 @@ typedef enum blackout_trace_state {
 #define BLACKOUT_PROBLEM_UNSUPPORTED 16u /* the program did something that the runtime can't follow */
 #define BLACKOUT_PROBLEM_THREADS 32u     /* more threads than fit in an event */
 #define BLACKOUT_PROBLEM_STOPPED 128u    /* the runtime ended the program, and said why */
+#define BLACKOUT_PROBLEM_SCHEDULE 256u   /* control over the threads was lost: from some step on the system decided */
 #define BLACKOUT_PROBLEM_UNEXPLAINED 64u /* the trace replayed did not give the pools that the program left */
 
 /* Values of operations, in op-values events, in the plan of recovery runs and in the histories of restarts: one after

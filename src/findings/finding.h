@@ -125,6 +125,7 @@ struct Finding {
   std::optional<ShownBy> shownBy;
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
+  std::string schedule;  // of the recording that it is about, where there were several; empty: the usual one
   bool operator==(const Finding&) const = default;
 };
 

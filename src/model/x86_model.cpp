@@ -72,6 +72,7 @@ void X86Model::event(EventNo n, const Event& e, Histories& histories) {
     case EventKind::ThreadEnd:
     case EventKind::Fork:
     case EventKind::Exec:
+    case EventKind::Switch:
     case EventKind::End:
     case EventKind::Call:
     case EventKind::Branch:

@@ -136,8 +136,21 @@ void Hooks::insertRmwFence(Instruction& before, DebugLoc loc, Value* pointer, Gl
   });
 }
 
-Value* Hooks::isRecording(IRBuilder<>& b) {
-  Value* at = b.CreateConstInBoundsGEP1_64(i32, record_, offsetof(blackout_module, recording) / 4);
+void Hooks::insertSwitch(Instruction& before, DebugLoc loc, Value* pointer) {
+  IRBuilder<> b(&before);
+  b.SetCurrentDebugLocation({});
+  insertIf(isSet(b, offsetof(blackout_module, switches)), before, loc, [&](IRBuilder<>& t) {
+    if (pointer == nullptr)
+      call(t, "__blackout_yield", voidTy, {});
+    else
+      call(t, "__blackout_switch", voidTy, {pointer});
+  });
+}
+
+Value* Hooks::isRecording(IRBuilder<>& b) { return isSet(b, offsetof(blackout_module, recording)); }
+
+Value* Hooks::isSet(IRBuilder<>& b, std::size_t field) {
+  Value* at = b.CreateConstInBoundsGEP1_64(i32, record_, field / 4);
   LoadInst* load = b.CreateLoad(i32, at);
   load->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(m_.getContext(), {}));
   return b.CreateICmpNE(load, b.getInt32(0));

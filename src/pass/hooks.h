@@ -53,8 +53,13 @@ class Hooks {
   void insertRmwFence(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer, llvm::GlobalVariable* site,
                       llvm::Value* inPm);
   llvm::Value* isRecording(llvm::IRBuilder<>& b);
+  // Where another thread may go on first, if threads are under control: before an access to the pointer; null: this one
+  // waits for others.
+  void insertSwitch(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer);
 
  private:
+  llvm::Value* isSet(llvm::IRBuilder<>& b, std::size_t field);
+
   llvm::Module& m_;
   llvm::GlobalVariable* record_;
 };

@@ -3,6 +3,7 @@
 #include "ir/accesses.h"
 #include "ir/assembly.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/IRBuilder.h"
@@ -37,6 +38,15 @@ bool isNonTemporal(const StoreInst& s, const DataLayout& dl) {
   if (!type->isVectorTy()) return type->isIntegerTy() || type->isPointerTy();
   if (size < 16) return !type->getScalarType()->isFloatingPointTy();
   return !(size == 16 && s.getAlign() < Align(16) && s.getFunction()->hasOptNone());
+}
+
+// "pause" and its other spellings.
+bool isPause(const CallBase& assembly) {
+  StringRef text = cast<InlineAsm>(assembly.getCalledOperand())->getAsmString();
+  SmallVector<StringRef, 4> words;
+  SplitString(text, words, " \t\n;");
+  if (words.size() == 1) return words[0] == "pause";
+  return words.size() == 2 && words[0] == "rep" && words[1] == "nop";
 }
 
 class Instrumenter {
@@ -111,7 +121,17 @@ class Instrumenter {
     }
   }
 
+  // What other threads may be waiting for, or see at once, whatever memory it is.
+  void planSwitch(Instruction& i, Value* pointer, Plan& work) {
+    if (pointer != nullptr && pointer->getType()->getPointerAddressSpace() != 0) return;
+    // On a stack that nobody else knows there is nobody to switch to.
+    if (pointer != nullptr && isa<AllocaInst>(pointer->stripInBoundsOffsets())) return;
+    // The pointer may be a load that is replaced before this is done.
+    work.push_back([this, &i, pointer = WeakTrackingVH(pointer)] { hooks_.insertSwitch(i, i.getDebugLoc(), pointer); });
+  }
+
   void planLoad(LoadInst& load, Checks& checks, Plan& work) {
+    if (load.isAtomic() || load.isVolatile()) planSwitch(load, load.getPointerOperand(), work);
     if (!options_.loads || cannotBePm(load.getPointerOperand())) return;
     Value* inPm = checks.inWindow(load.getPointerOperand(), Window::Loads, &load);
     work.push_back([this, &load, inPm] {
@@ -137,6 +157,7 @@ class Instrumenter {
 
   void planStore(StoreInst& store, Checks& checks, Plan& work) {
     if (isLockedStore(store)) return planLocked(store, BLACKOUT_SITE_Rmw, checks, work);
+    if (store.isAtomic() || store.isVolatile()) planSwitch(store, store.getPointerOperand(), work);
     if (cannotBePm(store.getPointerOperand())) return;
     Value* inPm = checks.inWindow(store.getPointerOperand(), Window::Stores, &store);
     work.push_back([this, &store, inPm] {
@@ -163,6 +184,7 @@ class Instrumenter {
                                                    : StoreInst::getPointerOperandIndex();
     Value* pointer = i.getOperand(operand);
     Value* inPm = cannotBePm(pointer) ? nullptr : checks.inWindow(pointer, Window::Stores, &i);
+    planSwitch(i, pointer, work);
     work.push_back([this, &i, kind, inPm, operand] {
       std::uint64_t size = accessesOf(i, dl_)[0].size;
       hooks_.bracketLocked(i, operand, size, row(i, kind, size, true), inPm);
@@ -172,6 +194,7 @@ class Instrumenter {
   void planAtomicCall(CallInst& c, const AtomicCall& atomic, Checks& checks, Plan& work) {
     bool load = atomic.kind == BLACKOUT_SITE_Load;
     Value* pointer = c.getArgOperand(atomic.pointer);
+    planSwitch(c, pointer, work);
     bool skipped = cannotBePm(pointer) || (load && !options_.loads);
     if (load && skipped) return;
     Value* inPm = skipped ? nullptr : checks.inWindow(pointer, load ? Window::Loads : Window::Stores, &c);
@@ -196,6 +219,8 @@ class Instrumenter {
     if (auto* memory = dyn_cast<MemIntrinsic>(&i)) return planMemory(*memory, checks, work);
     if (auto lanes = laneAccess(i)) return planLanes(i, *lanes, checks, work);
     switch (i.getIntrinsicID()) {
+      case Intrinsic::x86_sse2_pause:
+        return planSwitch(i, nullptr, work);
       case Intrinsic::x86_directstore32:
       case Intrinsic::x86_directstore64:
         return planBracket(i, 0, BLACKOUT_SITE_StoreNt, dl_.getTypeStoreSize(i.getArgOperand(1)->getType()), checks,
@@ -291,6 +316,7 @@ class Instrumenter {
   // ---- inline assembly ----
 
   void planAssembly(CallBase& assembly, Checks& checks, Plan& work) {
+    if (isPause(assembly)) return planSwitch(assembly, nullptr, work);
     AsmMeaning meaning = readAssembly(assembly);
     if (meaning.clientRequest && isa<CallInst>(assembly)) {
       work.push_back([this, &assembly] { answerRequest(cast<CallInst>(assembly)); });
@@ -369,6 +395,7 @@ class Instrumenter {
       rows.push_back(site);
       before.push_back(nullptr);
       places.push_back(nullptr);
+      if (locked && s.pointer != nullptr) hooks_.insertSwitch(assembly, loc, s.pointer);
       if (s.inPm == nullptr) continue;
       places.back() = hooks_.enterIf(s.inPm, assembly, loc, s.pointer, s.size, site);
       if (s.effect.kind == BLACKOUT_SITE_CmpXchg) {

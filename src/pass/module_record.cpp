@@ -15,10 +15,11 @@ GlobalVariable* makeModuleRecord(Module& m) {
   LLVMContext& c = m.getContext();
   Type* i32 = Type::getInt32Ty(c);
   Type* i64 = Type::getInt64Ty(c);
-  auto* type = StructType::get(c, {i64, i64, i64, i64, i32, i32, i64});
+  auto* type = StructType::get(c, {i64, i64, i64, i64, i32, i32, i64, i32, i32});
   Constant* zero = ConstantInt::get(i64, 0);
+  Constant* no = ConstantInt::get(i32, 0);
   Constant* init = ConstantStruct::get(
-      type, {zero, zero, zero, zero, ConstantInt::get(i32, 0), ConstantInt::get(i32, BLACKOUT_CONTRACT_VERSION), zero});
+      type, {zero, zero, zero, zero, no, ConstantInt::get(i32, BLACKOUT_CONTRACT_VERSION), zero, no, no});
   assert(m.getDataLayout().getTypeAllocSize(type) == sizeof(blackout_module));
   // One copy per program file: hidden, so that the checks reach it without a GOT.
   auto* record = new GlobalVariable(m, type, false, GlobalValue::LinkOnceODRLinkage, init, "__blackout_module_record");

@@ -36,7 +36,8 @@ void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayabl
   for (Finding& finding : report.findings) {
     // A crash state belongs to one finding.
     auto found = std::find_if(replayable.begin(), replayable.end(), [&](const ReplayableFinding& r) {
-      return r.finding.kind == finding.kind && r.finding.crashState == finding.crashState && finding.crashState;
+      return r.finding.kind == finding.kind && r.finding.crashState == finding.crashState && finding.crashState &&
+             r.finding.schedule == finding.schedule;
     });
     if (found == replayable.end()) continue;
     std::error_code error;

@@ -413,6 +413,7 @@ Json findingJson(const Finding& f) {
   j["operation"] = f.operation.empty() ? Json(nullptr) : Json{{"name", f.operation}};
   j["shown_by"] = f.shownBy ? shownByJson(f, *f.shownBy) : Json(nullptr);
   j["crash_state"] = f.crashState ? crashJson(*f.crashState) : Json(nullptr);
+  if (!f.schedule.empty()) j["schedule"] = f.schedule;
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
   return j;
 }

@@ -161,6 +161,10 @@ std::string EventPrinter::body(EventNo n) const {
       return fmt::format("{} {} {}", at(), bytesText(trace_.range(n).size), transactionText(trace_.range(n).owner));
     case EventKind::ThreadBegin:
       return fmt::format("process {} thread {}", e.addr, e.value);
+    case EventKind::Switch: {
+      constexpr const char* kWhy[] = {"chosen", "yields", "waits", "ends"};
+      return fmt::format("step {} from {} to {} {}", e.addr, e.value >> 32, e.value & UINT32_MAX, kWhy[e.len & 3]);
+    }
     case EventKind::Fork:
       return fmt::format("child {}", e.value);
     case EventKind::End: {

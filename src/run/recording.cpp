@@ -36,6 +36,8 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   if (o.patches) options.set("patches", kFaultsBeforePatch);
   if (o.repBytes) options.set("repbytes", 1);
   if (o.heapFill) options.set("heapfill", *o.heapFill);
+  if (o.schedule.controlled()) options.set("schedule", o.schedule.text());
+  if (o.pinTime) options.set("pin", 2);
   return options.set(o.trap).set("trace", trace).set("shadow", shadow.string()).pools(patterns);
 }
 

@@ -12,6 +12,7 @@
 #include "events/site.h"
 #include "run/launch.h"
 #include "run/private_pools.h"
+#include "run/schedule.h"
 
 namespace blackout {
 
@@ -31,6 +32,8 @@ struct RecordOptions {
   // The client that talks to the program once it is ready, and ends it (runtime/drive.h); empty: it is no server.
   std::vector<std::string> drive;
   unsigned readySeconds = 10;
+  Schedule schedule = Schedule::usual();
+  bool pinTime = false;                // time and random numbers are the run's own, so that another run has the same
   bool outputToStandardError = false;  // what the program prints, too: standard output is somebody else's
 };
 

@@ -17,6 +17,7 @@
 #include "model/crash_state.h"
 #include "model/tracked_bytes.h"
 #include "run/role.h"
+#include "run/schedule.h"
 
 namespace blackout {
 
@@ -74,11 +75,6 @@ constexpr bool judgedRead(std::uint8_t flags, bool anyRegion) {
   if ((flags & BLACKOUT_QUERY_INSIDE) != 0) return true;
   return !anyRegion && (flags & BLACKOUT_QUERY_OUTSIDE) == 0;
 }
-
-// Which thread goes on at which switch. Empty, as all are today: the system decides.
-struct Schedule {
-  bool operator==(const Schedule&) const = default;
-};
 
 // A run, before it is made. Which program it is, its client and its limits are the runner's: they are the same for all
 // of a runner's runs.

@@ -3,6 +3,7 @@
 #undef _FORTIFY_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
@@ -42,6 +43,7 @@ extern "C" {
 
 #include "runtime/chosen_path.h"
 #include "runtime/options.h"
+#include "runtime/pinned.h"
 #include "runtime/pools.h"
 #include "runtime/process_numbers.h"
 #include "runtime/real.h"
@@ -49,6 +51,7 @@ extern "C" {
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
 #include "runtime/role.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
@@ -253,8 +256,45 @@ BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
   return int(syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]));
 }
 
+// A futex among threads under control: what std::atomic waits by, and the C++ library for its statics. False: it is one
+// of the other operations, which the kernel makes.
+static bool futexInTurn(long word, int operation, uint32_t value, long timeout, uint32_t bits, long& result) {
+  const auto* at = reinterpret_cast<const uint32_t*>(word);
+  bool bitset = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET || (operation & FUTEX_CMD_MASK) == FUTEX_WAKE_BITSET;
+  if ((bitset && bits != FUTEX_BITSET_MATCH_ANY) || mayBePm(at, sizeof *at)) return false;
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: {
+      switchPoint(at);
+      if (__atomic_load_n(at, __ATOMIC_SEQ_CST) != value) {
+        result = asErrno(EAGAIN);
+        return true;
+      }
+      const auto* t = reinterpret_cast<const timespec*>(timeout);
+      uint64_t moment = kNever;
+      if (t != nullptr) {
+        if (!isMoment(t)) return false;
+        clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+        moment = bitset ? momentOf(clock, t) : momentIn(t);
+      }
+      result = waitTurn(at, Retry::No, moment) ? 0 : asErrno(ETIMEDOUT);
+      return true;
+    }
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET: {
+      unsigned woken = wakeWaiting(at, value);
+      result = long(woken);
+      switchPoint(at);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 BLACKOUT_EXPORT long programCall(long number, long a, long b, long c, long d, long e, long f) {
+  if (long r; controlled && number == SYS_futex && futexInTurn(a, int(b), uint32_t(c), d, uint32_t(f), r)) return r;
   if (long r; callByNumber(number, {a, b, c, d, e, f}, r)) return r;
   return callForProgram(number, a, b, c, d, e, f);
 }

@@ -10,6 +10,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/pages.h"
 
 namespace blackout::rt {
@@ -142,6 +143,7 @@ namespace {
 
 template <class T>
 inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
+  switchPoint(site);
   if (!isRecording()) {
     if (!inRun()) {
       *static_cast<volatile T*>(p) = v;
@@ -175,12 +177,17 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
+  switchPoint(site);
   if (!inRun()) return *static_cast<const volatile T*>(p);
   auto place = reinterpret_cast<uintptr_t>(p);
   if (observesCrash()) {
     bool fresh = observe(p, sizeof(T), site, frame);
     Scope scope;
     return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, fresh));
+  }
+  if (options.loads == 0) {  // it is only a step of a thread under control
+    Scope scope;
+    return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, false));
   }
   Stack stack;
   walkStack(stack, frame);
@@ -229,6 +236,7 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
 
 BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) {
   if (!inRun()) return p;
+  if (self.depth == 0) switchPoint(site);
   bool writes = site->kind != BLACKOUT_SITE_Load;
   bool fresh = false;
   if (observesCrash() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
@@ -258,7 +266,7 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
     uint32_t where = hereOf(site, BLACKOUT_FRAME());
     switch (site->kind) {
       case BLACKOUT_SITE_Load:
-        recordLoad(p, size, where);
+        if (options.loads != 0) recordLoad(p, size, where);
         break;
       case BLACKOUT_SITE_Rmw:
       case BLACKOUT_SITE_CmpXchg:
@@ -289,6 +297,7 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
 
 BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* data, uint64_t mask, size_t element,
                                           blackout_site* site) {
+  switchPoint(site);
   // What lies side by side is one run.
   auto eachRun = [&](auto body) {
     for (int next = 0; next < 64;) {
@@ -336,7 +345,16 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
   self.active = false;
 }
 
+BLACKOUT_HOOK void __blackout_switch(const void* p) {
+  // The hook of an access to PM comes itself.
+  if (controlled && findRegion(p) == nullptr) switchAt(__builtin_return_address(0));
+}
+BLACKOUT_HOOK void __blackout_yield() {
+  if (controlled) yieldTurn();
+}
+
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
+  switchPoint(site);
   if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
@@ -346,6 +364,7 @@ BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
 }
 
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
+  switchPoint(site);
   if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());

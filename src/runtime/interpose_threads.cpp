@@ -1,12 +1,9 @@
-// Threads, locks and processes. A lock is a locked instruction, so it completes the pending flushes
-// of its thread; it is recorded when it could (the thread touched PM since its last fence) or when all locks are
-// wanted. Children record into the same trace, whatever way they are made.
+// Threads and processes. Children record into the same trace, whatever way they are made.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -28,6 +25,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/syscalls.h"
 #include "runtime/unfollowed.h"
@@ -42,11 +40,25 @@ pthread_once_t endOnce = PTHREAD_ONCE_INIT;
 // That this process made and that have not ended.
 uint32_t madeThreads;
 
+// The key's value says how often its destructor has come, and whether pthread_create made the thread. Under control the
+// turn is given away at the last call that libc makes, so that what other keys destroy is still the thread's own.
+struct Ends {
+  uint16_t calls : 15;
+  uint16_t made : 1;
+};
+thread_local __attribute__((tls_model("initial-exec"))) Ends ends{};
+
 void threadEnds(void*) {
-  __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
-  if (!inRun() || self.number == 0) return;
-  Scope scope;
-  if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
+  if (self.turns != 0 && ++ends.calls < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(endKey, &ends);
+    return;
+  }
+  if (ends.made != 0) __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
+  if (inRun() && self.number != 0) {
+    Scope scope;
+    if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
+  }
+  endTurns();
 }
 void makeEndKey() { pthread_key_create(&endKey, threadEnds); }
 
@@ -54,6 +66,7 @@ struct Start {
   void* (*routine)(void*);
   void* argument;
   size_t stackSize;
+  uint32_t turns;  // its number under control; 0: it is not
 };
 
 void* startThread(void* p) {
@@ -64,23 +77,11 @@ void* startThread(void* p) {
   self.stackLow = self.stackTop - start.stackSize;
   self.tid = uint32_t(syscall(SYS_gettid));
   self.process = processNumber;
-  pthread_setspecific(endKey, &self);
+  ends.made = 1;
+  pthread_setspecific(endKey, &ends);
+  if (start.turns != 0) beginTurns(start.turns);
   return start.routine(start.argument);
 }
-
-void lockEvent(uint8_t kind, const void* lock) {
-  if (!inRun() || (!self.active && options.locks == 0)) return;
-  Scope scope;
-  if (scope.nested) return;
-  append(kind, 0, 0, reinterpret_cast<uint64_t>(lock), 0);
-}
-int locked(int r, const void* lock) {
-  int saved = errno;
-  if (r == 0) lockEvent(BLACKOUT_EV_Lock, lock);
-  errno = saved;
-  return r;
-}
-void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 
 // Another process is about to be made, or this one to be replaced.
 void sharing() {
@@ -103,6 +104,7 @@ void sharing() {
 void beforeFork() { sharing(); }
 void inChild() {
   madeThreads = 0;
+  forgetThreads();
   if (inRun()) attachChild();
   forgetLocks();
   if (isRestart()) {
@@ -219,9 +221,15 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   if (start == nullptr) return EAGAIN;
   if (__atomic_add_fetch(&madeThreads, 1, __ATOMIC_RELAXED) > BLACKOUT_MAX_TASKS && isRestart())
     endRun(BLACKOUT_ENDED_BOUND, "it has 1024 threads and processes", BLACKOUT_FRAME());
-  *start = {routine, argument, size_t{8} << 20};
+  *start = {routine, argument, size_t{8} << 20, 0};
   if (attributes != nullptr) pthread_attr_getstacksize(attributes, &start->stackSize);
-  used(BLACKOUT_USED_THREADS);
+  if (takesControl()) {
+    if (self.turns == 0) pthread_setspecific(endKey, &ends);
+    turnClock = pinnedClock();
+    start->turns = addThread();
+  }
+  uint32_t turns = start->turns;
+  if (turns == 0) used(BLACKOUT_USED_THREADS);
   setShared();
   {
     Scope scope;
@@ -231,108 +239,55 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   bool moved = takeOtherStack(attributes, other);
   int r = real(thread, moved ? &other : attributes, startThread, start);
   if (moved) pthread_attr_destroy(&other);
-  if (r == 0) return 0;
+  if (r == 0) {
+    if (turns != 0) {
+      setHandle(turns, *thread);
+      switchPoint(thread);
+    }
+    return 0;
+  }
   free(start);
+  if (turns != 0) dropThread(turns);
   __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
   return r;
 }
 
-// Most locks order nothing, and cost their callers three instructions more. What a thread has to order doesn't change
-// while it waits.
-static inline bool ordersNothing() { return !self.active && options.locks == 0; }
-BLACKOUT_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) {
-  if (__builtin_expect(ordersNothing(), 1)) return BLACKOUT_REAL(pthread_mutex_lock)(m);
-  return locked(BLACKOUT_REAL(pthread_mutex_lock)(m), m);
+// Under control: until the thread has given its last turn away. What libc waits for then comes by itself.
+static bool awaitEnd(pthread_t thread, uint64_t moment) {
+  uint32_t number = controlled ? threadOf(thread) : 0;
+  if (number == 0) return true;
+  switchPoint(&thread);
+  while (controlled && !hasEnded(number))
+    if (!waitTurn(endOf(number), Retry::Yes, moment)) return false;
+  return true;
 }
-BLACKOUT_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) {
-  return locked(BLACKOUT_REAL(pthread_mutex_trylock)(m), m);
+BLACKOUT_EXPORT int pthread_join(pthread_t thread, void** result) {
+  awaitEnd(thread, kNever);
+  return BLACKOUT_REAL_VERSION(pthread_join, "GLIBC_2.34")(thread, result);
 }
-BLACKOUT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* t) {
-  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return BLACKOUT_REAL(pthread_mutex_timedlock)(m, u); }), m);
+BLACKOUT_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* t) {
+  if (!awaitEnd(thread, momentOf(CLOCK_REALTIME, t))) return ETIMEDOUT;
+  return BLACKOUT_REAL_VERSION(pthread_timedjoin_np, "GLIBC_2.34")(thread, result, t);
 }
-BLACKOUT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* t) {
-  return locked(waitUntil(clock, t, [&](auto* u) { return BLACKOUT_REAL(pthread_mutex_clocklock)(m, clock, u); }), m);
+BLACKOUT_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* t) {
+  if (!awaitEnd(thread, momentOf(clock, t))) return ETIMEDOUT;
+  return BLACKOUT_REAL_VERSION(pthread_clockjoin_np, "GLIBC_2.34")(thread, result, clock, t);
 }
-BLACKOUT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) {
-  if (__builtin_expect(!ordersNothing(), 0)) unlocks(m);
-  return BLACKOUT_REAL(pthread_mutex_unlock)(m);
-}
-BLACKOUT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_rwlock_rdlock)(l), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_rwlock_wrlock)(l), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const timespec* t) {
-  auto* real = BLACKOUT_REAL(pthread_rwlock_timedrdlock);
-  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(l, u); }), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const timespec* t) {
-  auto* real = BLACKOUT_REAL(pthread_rwlock_timedwrlock);
-  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(l, u); }), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock, const timespec* t) {
-  auto* real = BLACKOUT_REAL(pthread_rwlock_clockrdlock);
-  return locked(waitUntil(clock, t, [&](auto* u) { return real(l, clock, u); }), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock, const timespec* t) {
-  auto* real = BLACKOUT_REAL(pthread_rwlock_clockwrlock);
-  return locked(waitUntil(clock, t, [&](auto* u) { return real(l, clock, u); }), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_rwlock_tryrdlock)(l), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_rwlock_trywrlock)(l), l);
-}
-BLACKOUT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* l) {
-  unlocks(l);
-  return BLACKOUT_REAL(pthread_rwlock_unlock)(l);
-}
-BLACKOUT_EXPORT int pthread_spin_lock(pthread_spinlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_spin_lock)(l), const_cast<int*>(l));
-}
-BLACKOUT_EXPORT int pthread_spin_trylock(pthread_spinlock_t* l) {
-  return locked(BLACKOUT_REAL(pthread_spin_trylock)(l), const_cast<int*>(l));
-}
-// pthread_spin_unlock is a plain store on x86: it completes nothing.
-
-BLACKOUT_EXPORT int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
-  unlocks(m);
-  return locked(BLACKOUT_REAL_VERSION(pthread_cond_wait, "GLIBC_2.3.2")(c, m), m);
-}
-BLACKOUT_EXPORT int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* t) {
-  unlocks(m);
-  // Which clock it is, only the condition knows.
-  int r =
-      waitUntil(-1, t, [&](auto* u) { return BLACKOUT_REAL_VERSION(pthread_cond_timedwait, "GLIBC_2.3.2")(c, m, u); });
-  if (r == 0 || r == ETIMEDOUT) locked(0, m);
+BLACKOUT_EXPORT int pthread_tryjoin_np(pthread_t thread, void** result) {
+  int r = BLACKOUT_REAL_VERSION(pthread_tryjoin_np, "GLIBC_2.34")(thread, result);
+  if (r == EBUSY) yieldTurn();
   return r;
 }
-BLACKOUT_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* t) {
-  unlocks(m);
-  int r = waitUntil(clock, t, [&](auto* u) { return BLACKOUT_REAL(pthread_cond_clockwait)(c, m, clock, u); });
-  if (r == 0 || r == ETIMEDOUT) locked(0, m);
+// Whoever waits under control is in no call of libc's that would notice.
+BLACKOUT_EXPORT int pthread_cancel(pthread_t thread) {
+  int r = BLACKOUT_REAL_VERSION(pthread_cancel, "GLIBC_2.34")(thread);
+  if (r == 0 && controlled) wakeThread(threadOf(thread));
   return r;
 }
-BLACKOUT_EXPORT int sem_wait(sem_t* s) { return locked(BLACKOUT_REAL_VERSION(sem_wait, "GLIBC_2.34")(s), s); }
-BLACKOUT_EXPORT int sem_timedwait(sem_t* s, const timespec* t) {
-  auto* real = BLACKOUT_REAL_VERSION(sem_timedwait, "GLIBC_2.34");
-  return locked(waitUntil(CLOCK_REALTIME, t, [&](auto* u) { return real(s, u); }), s);
-}
-BLACKOUT_EXPORT int sem_clockwait(sem_t* s, clockid_t clock, const timespec* t) {
-  auto* real = BLACKOUT_REAL_VERSION(sem_clockwait, "GLIBC_2.34");
-  return locked(waitUntil(clock, t, [&](auto* u) { return real(s, clock, u); }), s);
-}
-BLACKOUT_EXPORT int sem_post(sem_t* s) {
-  unlocks(s);
-  return BLACKOUT_REAL_VERSION(sem_post, "GLIBC_2.34")(s);
-}
-BLACKOUT_EXPORT int pthread_barrier_wait(pthread_barrier_t* b) {
-  unlocks(b);
-  int r = BLACKOUT_REAL(pthread_barrier_wait)(b);
-  if (r == 0 || r == PTHREAD_BARRIER_SERIAL_THREAD) locked(0, b);
-  return r;
+BLACKOUT_EXPORT int sched_yield() noexcept {
+  if (!controlled) return int(syscall(SYS_sched_yield));
+  yieldTurn();
+  return 0;
 }
 
 // A jump out of a store that faulted: its event will not be finished.

@@ -12,6 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/pages.h"
 
 using namespace blackout::rt;
@@ -121,6 +122,7 @@ void appendValues(uint8_t len, const ValueList& values) {
 
 // `plain`: the two-number calls, whose number lies in the event itself.
 void begins(const char* name, const ValueList& values, const uint64_t* plain, const void* frame) {
+  switchPoint(name);
   size_t n = name == nullptr ? 0 : strnlen(name, 256);
   if (keepsHistory) keep(BLACKOUT_HISTORY_BEGIN, name, n, values, frame);
   if (!recordsEvents()) return;
@@ -131,6 +133,7 @@ void begins(const char* name, const ValueList& values, const uint64_t* plain, co
 }
 
 void ends(const ValueList& values, const uint64_t* plain, const void* frame) {
+  switchPoint(plain);
   if (keepsHistory) keep(BLACKOUT_HISTORY_END, nullptr, 0, values, frame);
   if (!recordsEvents()) return;
   Scope scope;

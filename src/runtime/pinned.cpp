@@ -33,23 +33,31 @@ constexpr uint64_t kStep = 10000;
 // it fits into 32 bits (2037-01-01). The time since the machine started is small again.
 constexpr uint64_t kWorld = 2114380800 * kSecond;
 constexpr uint64_t kBoot = 100 * kSecond;
+// A recording's is before that of its restarts.
+constexpr uint64_t kYear = 366 * 86400 * kSecond;
 
 uint64_t elapsed = 0;      // nanoseconds of the run's clock
 uint64_t randomIndex = 0;  // words of the stream so far
 
 void advance(uint64_t nanoseconds) { __atomic_fetch_add(&elapsed, nanoseconds, __ATOMIC_RELAXED); }
 
+void countStep() {
+  if (isRestart()) step(nullptr);
+}
+
 uint64_t look() {
-  step(nullptr);
+  countStep();
   return __atomic_add_fetch(&elapsed, kStep, __ATOMIC_RELAXED);
 }
+
+uint64_t world() { return isRestart() ? kWorld : kWorld - kYear; }
 
 uint64_t originOf(clockid_t clock) {
   switch (clock) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
     case CLOCK_TAI:
-      return kWorld;
+      return world();
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
     case CLOCK_MONOTONIC_COARSE:
@@ -74,6 +82,7 @@ timeval valueOf(uint64_t nanoseconds) {
 }
 
 bool othersLive() {
+  if (!isRestart()) return true;
   return (worker->used & (BLACKOUT_USED_THREADS | BLACKOUT_USED_PROCESSES)) != 0 || options.drive != nullptr ||
          isClient();
 }
@@ -82,8 +91,13 @@ bool othersLive() {
 constexpr uint64_t kStepsOfSleep = 16;
 
 void sleepFor(uint64_t nanoseconds) {
-  worker->steps += kStepsOfSleep - 1;
-  step(nullptr);
+  if (isRestart()) worker->steps += kStepsOfSleep - 1;
+  countStep();
+  if (controlled) {
+    // Whoever waits for the same moment is woken first: nobody is ready then but by time.
+    waitTurn(&elapsed, Retry::No, elapsed + nanoseconds);
+    return;
+  }
   advance(nanoseconds);
   if (!othersLive()) return;
   // Whoever is waited for gets a moment.
@@ -121,6 +135,9 @@ uint32_t randomNumber() {
 
 }  // namespace
 
+static void passElapsed(uint64_t moment) {
+  if (moment > elapsed) elapsed = moment;
+}
 uint64_t pinnedElapsed() { return elapsed; }
 void setPinnedElapsed(uint64_t nanoseconds) { elapsed = nanoseconds; }
 
@@ -148,10 +165,41 @@ int openRandom(const char* path, int flags) {
   return fd;
 }
 
+const TurnClock* pinnedClock() {
+  static const TurnClock clock = {pinnedElapsed, passElapsed};
+  return pinned() ? &clock : nullptr;
+}
+
+bool isMoment(const timespec* moment) { return moment != nullptr && valid(moment); }
+
+uint64_t momentOf(clockid_t clock, const timespec* moment) {
+  uint64_t then = nanosecondsOf(*moment);
+  if (pinned()) {
+    if (clock == -1) clock = then >= kWorld - kYear ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    uint64_t origin = originOf(clock);
+    return then > origin ? then - origin : 0;
+  }
+  // The world's time is far from that since the machine started.
+  constexpr uint64_t kLongUp = 20 * kYear;
+  if (clock == -1) clock = then > kLongUp ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  timespec now, steady;
+  syscall(SYS_clock_gettime, clock, &now);
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &steady);
+  uint64_t at = nanosecondsOf(now);
+  return nanosecondsOf(steady) + (then > at ? then - at : 0);
+}
+
+uint64_t momentIn(const timespec* time) {
+  if (pinned()) return elapsed + nanosecondsOf(*time);
+  timespec steady;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &steady);
+  return nanosecondsOf(steady) + nanosecondsOf(*time);
+}
+
 const timespec* realMoment(clockid_t clock, const timespec* moment, timespec& room) {
   if (passes(BLACKOUT_USED_TIME) || !valid(moment)) return moment;
-  if (clock == -1) clock = moment->tv_sec >= time_t(kWorld / kSecond) ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-  step(nullptr);
+  if (clock == -1) clock = moment->tv_sec >= time_t((kWorld - kYear) / kSecond) ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  countStep();
   room = {0, 0};
   uint64_t now = originOf(clock) + elapsed;
   uint64_t then = nanosecondsOf(*moment);
@@ -164,7 +212,7 @@ const timespec* realMoment(clockid_t clock, const timespec* moment, timespec& ro
 
 void passMoment(clockid_t clock, const timespec* moment) {
   if (!pinned()) return;
-  if (clock == -1) clock = moment->tv_sec >= time_t(kWorld / kSecond) ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  if (clock == -1) clock = moment->tv_sec >= time_t((kWorld - kYear) / kSecond) ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   uint64_t then = nanosecondsOf(*moment);
   uint64_t now = originOf(clock) + elapsed;
   if (then > now) advance(then - now);
@@ -194,7 +242,7 @@ BLACKOUT_EXPORT int gettimeofday(struct timeval* __restrict t, void* __restrict 
     auto* real = BLACKOUT_KNOWN(gettimeofday);
     return real == nullptr ? int(syscall(SYS_gettimeofday, t, zone)) : real(t, zone);
   }
-  *t = valueOf(kWorld + look());
+  *t = valueOf(world() + look());
   if (zone != nullptr) memset(zone, 0, sizeof(struct timezone));
   return 0;
 }
@@ -203,13 +251,13 @@ BLACKOUT_EXPORT time_t time(time_t* t) noexcept {
     auto* real = BLACKOUT_KNOWN(time);
     return real == nullptr ? syscall(SYS_time, t) : real(t);
   }
-  auto now = time_t((kWorld + look()) / kSecond);
+  auto now = time_t((world() + look()) / kSecond);
   if (t != nullptr) *t = now;
   return now;
 }
 BLACKOUT_EXPORT int timespec_get(struct timespec* t, int base) noexcept {
   if (passes(BLACKOUT_USED_TIME) || base != TIME_UTC) return BLACKOUT_REAL(timespec_get)(t, base);
-  *t = specOf(kWorld + look());
+  *t = specOf(world() + look());
   return base;
 }
 BLACKOUT_EXPORT clock_t clock() noexcept {
@@ -231,12 +279,27 @@ BLACKOUT_EXPORT int getrusage(__rusage_who_t who, struct rusage* usage) noexcept
   return 0;
 }
 
+// Under control, with real time: others go on meanwhile.
+static bool sleptInTurn(uint64_t nanoseconds) {
+  if (!controlled || pinned()) return false;
+  timespec time = specOf(nanoseconds);
+  waitTurn(&time, Retry::No, momentIn(&time));
+  return true;
+}
 BLACKOUT_EXPORT int nanosleep(const struct timespec* wanted, struct timespec* left) {
+  if (controlled && valid(wanted) && sleptInTurn(nanosecondsOf(*wanted))) return 0;
   if (passes(BLACKOUT_USED_TIME) || !valid(wanted)) return BLACKOUT_REAL(nanosleep)(wanted, left);
   sleepFor(nanosecondsOf(*wanted));
   return 0;
 }
 BLACKOUT_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec* wanted, struct timespec* left) {
+  if (controlled && !pinned() && valid(wanted) && known(clock)) {
+    if ((flags & TIMER_ABSTIME) != 0)
+      waitTurn(wanted, Retry::No, momentOf(clock, wanted));
+    else
+      sleptInTurn(nanosecondsOf(*wanted));
+    return 0;
+  }
   if (passes(BLACKOUT_USED_TIME) || !valid(wanted) || !known(clock))
     return BLACKOUT_REAL(clock_nanosleep)(clock, flags, wanted, left);
   uint64_t then = nanosecondsOf(*wanted);
@@ -245,11 +308,13 @@ BLACKOUT_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct tim
   return 0;
 }
 BLACKOUT_EXPORT int usleep(useconds_t microseconds) {
+  if (sleptInTurn(uint64_t{microseconds} * 1000)) return 0;
   if (passes(BLACKOUT_USED_TIME)) return BLACKOUT_REAL(usleep)(microseconds);
   sleepFor(uint64_t{microseconds} * 1000);
   return 0;
 }
 BLACKOUT_EXPORT unsigned sleep(unsigned seconds) {
+  if (sleptInTurn(seconds * kSecond)) return 0;
   if (passes(BLACKOUT_USED_TIME)) return BLACKOUT_REAL(sleep)(seconds);
   sleepFor(seconds * kSecond);
   return 0;

@@ -11,10 +11,14 @@
 
 #include "runtime/options.h"
 #include "runtime/recovery.h"
+#include "runtime/schedule.h"
 
 namespace blackout::rt {
 
-inline bool pinned() { return isRestart() && options.pin != 0; }
+constexpr uint64_t kPinRecording = 2;
+inline bool pinned() {
+  return options.pin != 0 && (isRestart() || (options.pin == kPinRecording && recordsEvents()));
+}
 
 // The run depends on something that may differ from run to run: BLACKOUT_USED_*.
 inline void used(uint32_t bits) {
@@ -34,9 +38,16 @@ void setPinnedElapsed(uint64_t nanoseconds);
 // is there who could end the wait. `clock` -1: whichever the moment looks like.
 const timespec* realMoment(clockid_t clock, const timespec* moment, timespec& room);
 void passMoment(clockid_t clock, const timespec* moment);
+// The run's clock for threads under control; null: it is not pinned.
+const TurnClock* pinnedClock();
+// The same moment for threads under control (schedule.h).
+uint64_t momentOf(clockid_t clock, const timespec* moment);
+// So long from now.
+uint64_t momentIn(const timespec* time);
+bool isMoment(const timespec* moment);
 template <class Call>
 int waitUntil(clockid_t clock, const timespec* moment, Call call) {
-  if (!isRestart() || moment == nullptr) return call(moment);
+  if (moment == nullptr || (!isRestart() && !pinned())) return call(moment);
   timespec room;
   int r = call(realMoment(clock, moment, room));
   if (r == ETIMEDOUT || (r == -1 && errno == ETIMEDOUT)) passMoment(clock, moment);

@@ -259,6 +259,7 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
   }
   auto* e = reinterpret_cast<blackout_event*>(reserve(sizeof(blackout_event)));
   if (e == nullptr) return;
+  ++self.events;
   e->kind = kind;
   e->len = len;
   e->thread = self.number;

@@ -24,12 +24,15 @@ struct ThreadState {
   bool appending = false;  // inside a bracket: its event is being written
   bool active = false;     // PM events since the last fence
   bool adding = false;     // inside a function of libpmemobj that adds to a transaction (libpmemobj.cpp)
+  bool switching = false;  // the turn is being given away (schedule.cpp)
   uint16_t number = 0;     // 0: none yet
   int depth = 0;           // open brackets (enter without leave)
   uint32_t tid = 0;
   uintptr_t stackLow = 0;  // frames are walked inside [low, top) only
   uintptr_t stackTop = 0;
   uint32_t process = 0;    // whose number this state belongs to: changes with fork
+  uint32_t turns = 0;      // its number under control (schedule.h), 0: none
+  uint64_t events = 0;     // that it recorded
   uint32_t inHistory = 0;  // in a restart: its number in the history of operations, 0: none yet
   uint32_t trusted = 0;    // in a restart: open regions of blackout_skip_detection_begin
   // In a trap: the calls that led to the instruction, which every walk then gives.

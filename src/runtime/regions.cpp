@@ -24,6 +24,7 @@ uintptr_t windowEnd = kPmBase + kPmSpan;
 constexpr int kMaxModules = 512;
 blackout_module* modules[kMaxModules];
 int moduleCount = 0;
+bool switchesWanted = false;
 
 struct Reservation {
   uintptr_t begin;
@@ -39,7 +40,8 @@ void setWindow(blackout_module* m) {
   m->stores.size = 0;
   m->stores.base = w.base;
   m->stores.size = w.size;
-  if (options.loads != 0 || observesCrash()) m->loads = w;
+  if (options.loads != 0 || observesCrash() || switchesWanted) m->loads = w;
+  m->switches = switchesWanted ? 1 : 0;
   m->recording = 1;
   if (isRestart() && !isClient()) m->turns = &worker->turns_left;
 }
@@ -198,6 +200,12 @@ void registerWindow(blackout_module* m) {
 void unregisterWindow(blackout_module* m) {
   for (int i = 0; i < moduleCount; ++i)
     if (modules[i] == m) modules[i] = modules[--moduleCount];
+}
+
+void wantSwitches() {
+  if (switchesWanted) return;
+  switchesWanted = true;
+  for (int i = 0; i < moduleCount; ++i) setWindow(modules[i]);
 }
 
 bool isInstrumented(uintptr_t begin, uintptr_t end) {

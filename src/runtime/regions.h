@@ -75,6 +75,8 @@ uintptr_t placeForMapping(size_t size);
 // Windows of instrumented program files.
 void registerWindow(blackout_module* module);
 void unregisterWindow(blackout_module* module);
+// From here on instrumented code calls a hook at loads of PM, and at atomic and volatile accesses to any memory.
+void wantSwitches();
 bool isInstrumented(uintptr_t begin, uintptr_t end);  // a program file with a record inside
 
 extern Region regions[kMaxRegions];

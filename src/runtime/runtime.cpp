@@ -15,6 +15,7 @@
 #include "runtime/pools.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/syscalls.h"
 #include "runtime/trap/trap.h"
@@ -43,6 +44,7 @@ extern "C" __attribute__((visibility("default"))) void __blackout_before_constru
 
 __attribute__((constructor(101))) static void begin() {
   readOptions();
+  readSchedule();
   if (options.zygote != nullptr) becomeZygote();
   if (options.worker != nullptr) joinRun();
   if (options.trace == nullptr) {

@@ -1,0 +1,577 @@
+#include "runtime/schedule.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "events/trace_format.h"
+#include "runtime/options.h"
+#include "runtime/processes.h"
+#include "runtime/recorder.h"
+#include "runtime/recovery.h"
+#include "runtime/regions.h"
+
+namespace blackout::rt {
+
+bool controlled = false;
+const TurnClock* turnClock = nullptr;
+
+namespace {
+
+enum class State : uint8_t { None, Ready, Waits, Ended };
+
+struct Thread {
+  uint32_t turn = 0;  // a futex: 1: it has the turn
+  State state = State::None;
+  Retry retry = Retry::No;
+  bool timedOut = false;
+  const void* on = nullptr;   // what it waits for
+  uint64_t moment = kNever;   // until when
+  uint64_t since = 0;         // when it began to wait: who came first is woken first
+  uint64_t order = 0;         // of schedules by priority: the highest goes on
+  const void* site = nullptr; // of its last step
+  uint32_t again = 0;         // steps at that site, one after another
+  uint32_t tid = 0;
+  pthread_t handle{};
+};
+
+// A switch that a schedule asks for.
+struct Wanted {
+  uint64_t at;      // a step of all threads; or, of `thread`, how many events it has recorded
+  uint32_t thread;  // 0: `at` is a step
+  uint32_t to;
+};
+
+enum class Kind : uint8_t { None, List, Random, RoundRobin, Priority };
+
+constexpr uint32_t kMostThreads = BLACKOUT_MAX_TASKS + 2;
+constexpr uint32_t kMostWanted = 2048;
+// Steps at one place after which a thread is taken for one that waits by asking; and steps at any places after which
+// another thread gets the turn, whatever the schedule says.
+constexpr uint32_t kSpins = 64;
+constexpr uint64_t kLongestTurn = 100000;
+constexpr uint64_t kSecond = 1000000000;
+
+Thread threads[kMostThreads];  // from 1
+uint32_t threadCount = 0;      // places that were ever used
+uint32_t living = 0;
+uint32_t current = 0;  // who has the turn; 0: nobody is ready
+uint32_t dying = 0;    // the kernel's number of a thread that gave its last turn away
+uint64_t steps = 0;
+uint64_t turnBegan = 0;  // the step at which it got it
+uint64_t waits = 0;
+bool retried = false;  // everybody who could was woken for nothing, and nobody has got on since
+const char* lost_ = nullptr;
+uint32_t tableLock = 0;
+
+Kind kind = Kind::None;
+uint64_t chance = 0;   // state of the random numbers
+uint64_t rate = 64;    // one switch in so many steps
+uint64_t quantum = 0;
+uint64_t lowest = 0;   // of priorities: counts down
+Wanted wanted[kMostWanted];
+uint32_t wantedCount = 0;
+uint32_t wantedNext = 0;
+
+uint64_t random() {  // splitmix64
+  uint64_t z = chance += 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+long futex(uint32_t* word, int operation, uint32_t value, const timespec* most) {
+  return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, most, nullptr, 0);
+}
+
+// Whoever has the turn changes the table; whoever ends control does so against the one that has it.
+struct Table {
+  Table() {
+    while (__atomic_exchange_n(&tableLock, 1, __ATOMIC_ACQUIRE) != 0) __builtin_ia32_pause();
+  }
+  ~Table() { __atomic_store_n(&tableLock, 0, __ATOMIC_RELEASE); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+};
+
+Thread& me() { return threads[self.turns]; }
+
+uint64_t now() {
+  if (turnClock != nullptr) return turnClock->now();
+  timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return uint64_t(t.tv_sec) * kSecond + uint64_t(t.tv_nsec);
+}
+
+// What the thread with this number spent on processors, nanoseconds.
+uint64_t computed(uint32_t tid) {
+  timespec t;
+  // As CPUCLOCK_PERTHREAD of the kernel has it.
+  if (syscall(SYS_clock_gettime, long(int32_t(~tid << 3 | 6)), &t) != 0) return 0;
+  return uint64_t(t.tv_sec) * kSecond + uint64_t(t.tv_nsec);
+}
+
+// All threads run as the system likes from here on. In a Table.
+void endControl(const char* why) {
+  lost_ = why;
+  if (recordsEvents()) problem(BLACKOUT_PROBLEM_SCHEDULE);
+  if (isRestart()) __atomic_fetch_or(&worker->used, BLACKOUT_USED_THREADS, __ATOMIC_RELAXED);
+  __atomic_store_n(&controlled, false, __ATOMIC_RELEASE);
+  for (uint32_t i = 1; i <= threadCount; ++i) {
+    __atomic_store_n(&threads[i].turn, 1, __ATOMIC_RELEASE);
+    futex(&threads[i].turn, FUTEX_WAKE, 1, nullptr);
+  }
+}
+
+// A look, by a thread that could go on, at the one that has the turn: whether that ever comes to another step.
+class Watch {
+ public:
+  void look() {
+    uint32_t holder = __atomic_load_n(&current, __ATOMIC_RELAXED);
+    uint64_t at = __atomic_load_n(&steps, __ATOMIC_RELAXED);
+    if (holder == 0) return;
+    uint64_t ran = computed(threads[holder].tid);
+    if (holder != holder_ || at != steps_) {
+      holder_ = holder;
+      steps_ = at;
+      ran_ = ran;
+      still_ = 0;
+      last_ = ran;
+      return;
+    }
+    // It computes: only the time on a processor counts, so that a busy machine makes no difference.
+    constexpr uint64_t kLongest = 2 * kSecond;
+    if (ran - ran_ > kLongest) return end(holder, at, "a thread computes for seconds without a step while others wait");
+    still_ = ran == last_ && !isRunnable(threads[holder].tid) ? still_ + 1 : 0;
+    last_ = ran;
+    // It sleeps: in a call that is none of those that are followed.
+    constexpr int kLooks = 3;
+    if (still_ >= kLooks)
+      end(holder, at, "a thread waits in a call that is not followed while others could go on");
+  }
+
+ private:
+  static void end(uint32_t holder, uint64_t at, const char* why) {
+    Table table;
+    if (controlled && current == holder && steps == at) endControl(why);
+  }
+  static bool isRunnable(uint32_t tid) {
+    char path[64] = "/proc/self/task/";
+    char digits[12];
+    int n = 0;
+    for (uint32_t rest = tid; rest != 0 || n == 0; rest /= 10) digits[n++] = char('0' + rest % 10);
+    size_t at = strlen(path);
+    while (n > 0) path[at++] = digits[--n];
+    memcpy(path + at, "/stat", 6);
+    char text[256];
+    int fd = int(syscall(SYS_openat, -100, path, 0x80000));
+    if (fd < 0) return true;
+    long size = syscall(SYS_read, fd, text, sizeof text - 1);
+    syscall(SYS_close, fd);
+    if (size <= 0) return true;
+    text[size] = '\0';
+    const char* state = strrchr(text, ')');
+    return state == nullptr || state[2] != 'S';
+  }
+  uint32_t holder_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t ran_ = 0;
+  uint64_t last_ = 0;
+  int still_ = 0;
+};
+
+// Waits for the turn. Whoever is ready looks after the others meanwhile.
+void awaitTurn(Thread& thread) {
+  Watch watch;
+  timespec tick = {0, 100000000};
+  while (__atomic_load_n(&thread.turn, __ATOMIC_ACQUIRE) == 0) {
+    bool ready = *const_cast<volatile State*>(&thread.state) == State::Ready;
+    if (futex(&thread.turn, FUTEX_WAIT, 0, ready ? &tick : nullptr) != 0 && errno == ETIMEDOUT && ready) watch.look();
+  }
+  if (lost_ != nullptr) return;
+  __atomic_store_n(&thread.turn, 0, __ATOMIC_RELAXED);
+  // What libc does for a thread that is over (its memory goes back to the heap) is over too.
+  if (dying != 0) {
+    while (!isDead(dying)) syscall(SYS_sched_yield);
+    dying = 0;
+  }
+}
+
+void giveTurn(uint32_t to) {
+  current = to;
+  turnBegan = steps;
+  __atomic_store_n(&threads[to].turn, 1, __ATOMIC_RELEASE);
+  futex(&threads[to].turn, FUTEX_WAKE, 1, nullptr);
+}
+
+// How many could go on beside the one that asks.
+uint32_t readyOthers() {
+  uint32_t n = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i) n += i != self.turns && threads[i].state == State::Ready ? 1 : 0;
+  return n;
+}
+uint32_t nthReadyOther(uint64_t n) {
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (i != self.turns && threads[i].state == State::Ready && n-- == 0) return i;
+  return 0;
+}
+uint32_t nextReady() {
+  for (uint32_t k = 1; k <= threadCount; ++k) {
+    uint32_t i = (self.turns - 1 + k) % threadCount + 1;
+    if (threads[i].state == State::Ready) return i;
+  }
+  return 0;
+}
+uint32_t highest() {
+  uint32_t best = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (threads[i].state == State::Ready && (best == 0 || threads[i].order > threads[best].order)) best = i;
+  return best;
+}
+
+// Who goes on when the caller can't, or is better left waiting.
+uint32_t chooseOther() {
+  uint32_t others = readyOthers();
+  if (others == 0) return 0;
+  switch (kind) {
+    case Kind::Random:
+      return nthReadyOther(random() % others);
+    case Kind::Priority: {
+      uint32_t best = highest();
+      return best == self.turns ? nextReady() : best;
+    }
+    default:
+      return nextReady();
+  }
+}
+
+// Who goes on where the caller could.
+uint32_t chooseAt() {
+  switch (kind) {
+    case Kind::Random:
+      if (random() % rate != 0) return self.turns;
+      return chooseOther();
+    case Kind::RoundRobin:
+      return steps - turnBegan >= quantum ? nextReady() : self.turns;
+    case Kind::Priority:
+      if (wantedNext < wantedCount && steps >= wanted[wantedNext].at) {
+        ++wantedNext;
+        me().order = --lowest;
+      }
+      return highest();
+    case Kind::List: {
+      if (wantedNext == wantedCount) return self.turns;
+      const Wanted& w = wanted[wantedNext];
+      bool now = w.thread == 0 ? steps >= w.at : w.thread == self.turns && self.events >= w.at;
+      if (!now) return self.turns;
+      ++wantedNext;
+      return w.to <= threadCount && threads[w.to].state == State::Ready ? w.to : self.turns;
+    }
+    case Kind::None:
+      break;
+  }
+  return self.turns;
+}
+
+enum Reason : uint8_t { kChosen = 0, kYields = 1, kBlocked = 2, kEnds = 3 };
+
+void note(Reason reason, uint32_t to) {
+  if (!recordsEvents()) return;
+  Scope scope;
+  if (!scope.nested) append(BLACKOUT_EV_Switch, reason, 0, steps, uint64_t{self.turns} << 32 | to);
+}
+
+// Nobody is ready. Whoever waits for a moment gets it; then whoever may be woken for nothing is, once.
+uint32_t wakeSomebody() {
+  uint32_t first = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (threads[i].state == State::Waits && threads[i].moment != kNever &&
+        (first == 0 || threads[i].moment < threads[first].moment))
+      first = i;
+  if (first != 0) {
+    Thread& t = threads[first];
+    uint64_t at = now();
+    if (turnClock != nullptr) {
+      if (t.moment > at) turnClock->passTo(t.moment);
+    } else {
+      for (; at < t.moment && controlled; at = now()) {
+        timespec rest = {time_t((t.moment - at) / kSecond), long((t.moment - at) % kSecond)};
+        // A signal's handler may wake somebody else.
+        if (syscall(SYS_nanosleep, &rest, nullptr) != 0 && readyOthers() != 0) return chooseOther();
+      }
+    }
+    t.timedOut = true;
+    t.state = State::Ready;
+    return first;
+  }
+  if (retried) return 0;
+  retried = true;
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (threads[i].state == State::Waits && threads[i].retry == Retry::Yes) {
+      threads[i].state = State::Ready;
+      if (first == 0) first = i;
+    }
+  return first;
+}
+
+// A thread that waits, or is over, gives the turn away. True: it got it back at once.
+bool passOn(Reason reason, bool last = false) {
+  uint32_t to = chooseOther();
+  if (to == 0) to = wakeSomebody();
+  if (!controlled) return true;
+  if (to == self.turns) return true;
+  note(reason, to);
+  if (last) controlled = false;
+  if (to == 0)
+    current = 0;  // all of them wait for ever, unless a signal's handler wakes one
+  else
+    giveTurn(to);
+  return false;
+}
+
+uint64_t number(const char*& at) {
+  char* end = nullptr;
+  uint64_t n = strtoull(at, &end, 10);
+  if (end == at) stop("BLACKOUT_OPTIONS: no number where one belongs in schedule:", at, 2);
+  at = end;
+  if (*at == ',') ++at;
+  return n;
+}
+
+bool begins(const char*& at, const char* word) {
+  size_t n = strlen(word);
+  if (strncmp(at, word, n) != 0 || (at[n] != ',' && at[n] != '\0')) return false;
+  at += n;
+  if (*at == ',') ++at;
+  return true;
+}
+
+void readList(const char* at) {
+  while (*at != '\0') {
+    if (wantedCount == kMostWanted) stop("BLACKOUT_OPTIONS: too many switches in schedule", nullptr, 2);
+    Wanted w{};
+    w.at = number(at);
+    if (*at == 'e') {
+      ++at;
+      w.thread = uint32_t(w.at);
+      w.at = number(at);
+    }
+    if (*at != '>') stop("BLACKOUT_OPTIONS: no '>' in a switch of schedule:", at, 2);
+    ++at;
+    w.to = uint32_t(number(at));
+    wanted[wantedCount++] = w;
+  }
+}
+
+void readPriorities(const char* at) {
+  chance = number(at);
+  uint64_t depth = number(at);
+  uint64_t length = number(at);
+  lowest = 1 << 20;
+  for (uint64_t i = 1; i < depth && wantedCount < kMostWanted; ++i) {
+    // Ascending, by insertion.
+    uint64_t step = 1 + random() % (length == 0 ? 1 : length);
+    uint32_t k = wantedCount++;
+    for (; k > 0 && wanted[k - 1].at > step; --k) wanted[k] = wanted[k - 1];
+    wanted[k] = {step, 0, 0};
+  }
+}
+
+}  // namespace
+
+void readSchedule() {
+  const char* at = options.schedule;
+  if (at == nullptr || kind != Kind::None) return;
+  if (begins(at, "random")) {
+    kind = Kind::Random;
+    chance = number(at);
+    if (*at != '\0') rate = number(at);
+    if (rate == 0) rate = 1;
+  } else if (begins(at, "turns")) {
+    kind = Kind::RoundRobin;
+    quantum = number(at);
+  } else if (begins(at, "priorities")) {
+    kind = Kind::Priority;
+    readPriorities(at);
+  } else if (begins(at, "list")) {
+    kind = Kind::List;
+    readList(at);
+  } else {
+    stop("BLACKOUT_OPTIONS: no such schedule:", at, 2);
+  }
+}
+
+bool takesControl() { return kind != Kind::None && lost_ == nullptr; }
+
+uint32_t addThread() {
+  Table table;
+  if (threadCount == 0) {
+    // The first of all, which makes the second.
+    threads[++threadCount] = {};
+    self.turns = current = 1;
+    threads[1].state = State::Ready;
+    threads[1].tid = self.tid != 0 ? self.tid : uint32_t(syscall(SYS_gettid));
+    threads[1].handle = pthread_self();
+    threads[1].order = (uint64_t{1} << 32) + random() % 1024;
+    living = 1;
+  }
+  if (threadCount + 1 == kMostThreads) {
+    if (controlled) endControl("there are more than 1024 threads");
+    return 0;
+  }
+  Thread& t = threads[++threadCount];
+  t = {};
+  t.state = State::Ready;
+  t.order = (uint64_t{1} << 32) + random() % 1024;
+  ++living;
+  return threadCount;
+}
+
+void dropThread(uint32_t thread) {
+  Table table;
+  threads[thread].state = State::Ended;
+  --living;
+}
+
+void setHandle(uint32_t thread, pthread_t handle) {
+  threads[thread].handle = handle;
+  wantSwitches();
+  controlled = lost_ == nullptr;
+}
+
+void beginTurns(uint32_t thread) {
+  self.turns = thread;
+  threads[thread].tid = self.tid;
+  awaitTurn(threads[thread]);
+}
+
+void endTurns() {
+  if (self.turns == 0) return;
+  Table table;
+  me().state = State::Ended;
+  --living;
+  if (!controlled) return;
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (threads[i].state == State::Waits && threads[i].on == &me()) threads[i].state = State::Ready;
+  dying = me().tid;
+  bool alone = living == 1;
+  passOn(kEnds, alone);
+}
+
+void forgetThreads() {
+  tableLock = 0;
+  threadCount = living = current = dying = 0;
+  controlled = false;
+  self.turns = 0;
+}
+
+uint32_t threadOf(pthread_t handle) {
+  for (uint32_t i = threadCount; i > 0; --i)
+    if (threads[i].state != State::None && pthread_equal(threads[i].handle, handle) != 0) return i;
+  return 0;
+}
+const void* endOf(uint32_t thread) { return &threads[thread]; }
+bool hasEnded(uint32_t thread) { return threads[thread].state == State::Ended; }
+
+// A signal's handler that runs in a thread without the turn, or in the middle of what is below, takes no part.
+static bool mayTakePart() { return self.turns != 0 && self.turns == current && !self.switching; }
+
+static void changeTurn(Reason reason, uint32_t to) {
+  int saved = errno;
+  self.switching = true;
+  {
+    Table table;
+    if (controlled) {
+      note(reason, to);
+      giveTurn(to);
+    }
+  }
+  awaitTurn(me());
+  self.switching = false;
+  errno = saved;
+}
+
+void switchAt(const void* site) {
+  if (!mayTakePart()) return;
+  ++steps;
+  retried = false;
+  Thread& t = me();
+  t.again = site != nullptr && t.site == site ? t.again + 1 : 0;
+  t.site = site;
+  if (t.again >= kSpins || steps - turnBegan >= kLongestTurn) {
+    t.again = 0;
+    return yieldTurn();
+  }
+  if (uint32_t to = chooseAt(); to != self.turns && to != 0) changeTurn(kChosen, to);
+}
+
+void yieldTurn() {
+  if (!controlled || !mayTakePart()) return;
+  ++steps;
+  if (kind == Kind::Priority) me().order = --lowest;
+  if (uint32_t to = chooseOther(); to != 0) changeTurn(kYields, to);
+}
+
+bool waitTurn(const void* on, Retry retry, uint64_t moment) {
+  if (!mayTakePart()) {
+    syscall(SYS_sched_yield);
+    return true;
+  }
+  int saved = errno;
+  self.switching = true;
+  Thread& t = me();
+  bool again = false;
+  {
+    Table table;
+    ++steps;
+    t.on = on;
+    t.retry = retry;
+    t.moment = moment;
+    t.timedOut = false;
+    t.since = ++waits;
+    t.state = State::Waits;
+    again = passOn(kBlocked);
+  }
+  if (!again) awaitTurn(t);
+  t.state = State::Ready;
+  t.on = nullptr;
+  t.moment = kNever;
+  self.switching = false;
+  errno = saved;
+  return !t.timedOut;
+}
+
+unsigned wakeWaiting(const void* on, unsigned count) {
+  if (!controlled) return 0;
+  Table table;
+  unsigned woken = 0;
+  while (woken < count) {
+    Thread* first = nullptr;
+    for (uint32_t i = 1; i <= threadCount; ++i)
+      if (threads[i].state == State::Waits && threads[i].on == on && (first == nullptr || threads[i].since < first->since))
+        first = &threads[i];
+    if (first == nullptr) break;
+    first->state = State::Ready;
+    ++woken;
+  }
+  if (woken != 0) {
+    retried = false;
+    // By a signal's handler, when everybody waited.
+    if (current == 0) giveTurn(nextReady());
+  }
+  return woken;
+}
+
+void wakeThread(uint32_t thread) {
+  if (thread == 0 || !controlled) return;
+  Table table;
+  if (threads[thread].state == State::Waits) threads[thread].state = State::Ready;
+}
+
+const char* lostControl() { return lost_; }
+
+}  // namespace blackout::rt
