@@ -58,6 +58,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -77,6 +78,8 @@ inline void begin(const char* name, const blackout_value* values, std::size_t co
 inline void end(const blackout_value* values, std::size_t count) { blackout_op_end_values(values, count); }
 inline void historyBegin() { blackout_history_begin(); }
 inline bool recovering() { return blackout_recovering() != 0; }
+inline void regionBegin() { blackout_roi_begin(); }
+inline void regionEnd() { blackout_roi_end(); }
 inline bool active() { return blackout_active() != 0; }
 inline bool ended(std::uint64_t n) { return blackout_op_ended(n) != 0; }
 inline bool begun(std::uint64_t n) { return blackout_op_begun(n) != 0; }
@@ -99,6 +102,14 @@ inline void end(const blackout_value* values, std::size_t count) {
 }
 inline void historyBegin() {
   static auto* const call = found<void()>("blackout_history_begin");
+  if (call != nullptr) call();
+}
+inline void regionBegin() {
+  static auto* const call = found<void()>("blackout_roi_begin");
+  if (call != nullptr) call();
+}
+inline void regionEnd() {
+  static auto* const call = found<void()>("blackout_roi_end");
   if (call != nullptr) call();
 }
 inline bool recovering() {
@@ -141,12 +152,18 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t operations = 24;
   const char* file = nullptr;  // of operations; null: they are generated
+  std::uint64_t threads = 1;   // that make the second half of them
+  // One of them against another one at the same time: its number, and which of its rivals. Those before it come first.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> race;
 };
 
 [[noreturn]] inline void stop(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   std::exit(2);
 }
+
+constexpr const char* kUsage =
+    " POOL [--seed N] [--operations N] [--ops FILE] [--threads N] [--race NUMBER RIVAL]";
 
 inline Settings settingsOf(int argc, char** argv) {
   Settings s;
@@ -165,10 +182,15 @@ inline Settings settingsOf(int argc, char** argv) {
       s.operations = number(++i);
     else if (std::strcmp(argv[i], "--ops") == 0 && i + 1 < argc)
       s.file = argv[++i];
+    else if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
+      s.threads = number(++i);
+    else if (std::strcmp(argv[i], "--race") == 0 && i + 2 < argc)
+      s.race = {number(i + 1), number(i + 2)}, i += 2;
     else
-      stop(std::string(argv[i]) + ": unknown; usage: " + argv[0] + " POOL [--seed N] [--operations N] [--ops FILE]");
+      stop(std::string(argv[i]) + ": unknown; usage: " + argv[0] + kUsage);
   }
-  if (s.pool == nullptr) stop(std::string("usage: ") + argv[0] + " POOL [--seed N] [--operations N] [--ops FILE]");
+  if (s.pool == nullptr) stop(std::string("usage: ") + argv[0] + kUsage);
+  if (s.threads == 0 || s.threads > 64) stop("--threads: 1 to 64");
   return s;
 }
 
@@ -343,6 +365,10 @@ class MapHarness {
   static constexpr const char* kName = "map";
   static constexpr bool kUpdates = HasUpdate<T, Operand, Operand>::value, kPuts = HasPut<T, Operand, Operand>::value;
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, true, kUpdates, kPuts); }
+  static std::vector<Step> rivals(const Step& s) {
+    std::uint64_t key = s.arguments[0];
+    return {{"get", {key}}, {"remove", {key}}, {"insert", {key, 5000}}};
+  }
 
   static bool run(T& map, const Step& s) {
     const std::string& n = s.name;
@@ -423,6 +449,10 @@ class SetHarness {
  public:
   static constexpr const char* kName = "set";
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, false, false, false); }
+  static std::vector<Step> rivals(const Step& s) {
+    std::uint64_t key = s.arguments[0];
+    return {{"contains", {key}}, {"remove", {key}}, {"insert", {key}}};
+  }
   static bool run(T& set, const Step& s) {
     if (s.arguments.size() != 1) return false;
     if (s.name == "insert") return insert(set, s.arguments[0]), true;
@@ -474,6 +504,7 @@ class SequenceHarness {
     }
     return steps;
   }
+  static std::vector<Step> rivals(const Step&) { return {{Self::kOut, {}}, {Self::kIn, {5000}}}; }
   static bool run(T& sequence, const Step& s) {
     if (s.name == Self::kIn && s.arguments.size() == 1) return in(sequence, s.arguments[0]), true;
     if (s.name == Self::kOut && s.arguments.empty()) return out(sequence), true;
@@ -526,6 +557,7 @@ struct RegisterHarness {
         steps.push_back({"write", {1000 + steps.size()}});
     return steps;
   }
+  static std::vector<Step> rivals(const Step&) { return {{"read", {}}, {"write", {5000}}}; }
   static bool run(T& cell, const Step& s) {
     if (s.name == "write" && s.arguments.size() == 1) return write(cell, s.arguments[0]), true;
     if (s.name == "read" && s.arguments.empty()) return read(cell), true;
@@ -560,6 +592,9 @@ struct ArrayHarness {
       else
         steps.push_back({"write", {random.below(size), 1000 + steps.size()}});
     return steps;
+  }
+  static std::vector<Step> rivals(const Step& s) {
+    return {{"read", {s.arguments[0]}}, {"write", {s.arguments[0], 5000}}};
   }
   static bool run(T& array, const Step& s) {
     if (s.arguments.empty() || s.arguments[0] >= array.size()) return false;
@@ -596,6 +631,7 @@ struct CounterHarness {
         steps.push_back({"add", {1 + random.below(100)}});
     return steps;
   }
+  static std::vector<Step> rivals(const Step&) { return {{"read", {}}, {"add", {5000}}}; }
   static bool run(T& counter, const Step& s) {
     if (s.name == "add" && s.arguments.size() == 1) return add(counter, s.arguments[0]), true;
     if (s.name == "read" && s.arguments.empty()) return read(counter), true;
@@ -638,12 +674,52 @@ inline std::vector<Step> stepsOf(const char* file) {
 }
 
 template <class Harness, class T>
+void runStep(T& structure, const Step& step) {
+  if (!Harness::run(structure, step))
+    stop("\"" + step.name + "\" with " + std::to_string(step.arguments.size()) + " arguments: this " + Harness::kName +
+         " has no such operation");
+}
+
+// Half of the steps one after the other; then each thread takes one in turn of the other half.
+template <class Harness, class T>
+void runInThreads(T& structure, const std::vector<Step>& steps, std::uint64_t count) {
+  std::size_t alone = steps.size() / 2;
+  for (std::size_t i = 0; i < alone; ++i) runStep<Harness>(structure, steps[i]);
+  runtime::regionBegin();
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < count; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = alone + t; i < steps.size(); i += count) runStep<Harness>(structure, steps[i]);
+    });
+  for (std::thread& thread : threads) thread.join();
+  runtime::regionEnd();
+}
+
+// The last two steps at the same time.
+template <class Harness, class T>
+void runRace(T& structure, const std::vector<Step>& steps) {
+  for (std::size_t i = 0; i + 2 < steps.size(); ++i) runStep<Harness>(structure, steps[i]);
+  runtime::regionBegin();
+  std::thread first([&] { runStep<Harness>(structure, steps[steps.size() - 2]); });
+  std::thread second([&] { runStep<Harness>(structure, steps[steps.size() - 1]); });
+  first.join();
+  second.join();
+  runtime::regionEnd();
+}
+
+template <class Harness, class T>
 int run(int argc, char** argv) {
   Settings settings = settingsOf(argc, argv);
   T* opened = T::open(settings.pool);
   if (opened == nullptr) stop(std::string(settings.pool) + ": open() gave nothing");
   std::unique_ptr<T> structure(opened);
   std::vector<Step> steps = settings.file != nullptr ? stepsOf(settings.file) : Harness::steps(settings, *structure);
+  if (settings.race) {
+    if (settings.race->first >= steps.size()) stop("--race: there is no such operation");
+    steps.resize(settings.race->first + 1);
+    std::vector<Step> rivals = Harness::rivals(steps.back());
+    steps.push_back(rivals[settings.race->second % rivals.size()]);
+  }
   auto close = [&] {
     if constexpr (HasClose<T, int, int>::value) structure->close();
   };
@@ -651,10 +727,12 @@ int run(int argc, char** argv) {
     const blackout_value name = blackout_text(Harness::kName);
     runtime::begin("specification", &name, 1);
     runtime::end(&name, 0);
-    for (const Step& step : steps)
-      if (!Harness::run(*structure, step))
-        stop("\"" + step.name + "\" with " + std::to_string(step.arguments.size()) + " arguments: this " +
-             Harness::kName + " has no such operation");
+    if (settings.race)
+      runRace<Harness>(*structure, steps);
+    else if (settings.threads > 1)
+      runInThreads<Harness>(*structure, steps, settings.threads);
+    else
+      for (const Step& step : steps) runStep<Harness>(*structure, step);
     if (runtime::active()) {
       close();
       return 0;

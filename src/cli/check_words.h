@@ -29,6 +29,7 @@ struct CheckWords {
   bool needsSpecification = false;
   bool showPoints = false;
   std::uint64_t schedules = 1;
+  std::uint64_t threads = 1;
 };
 
 // `words` must outlive the app.

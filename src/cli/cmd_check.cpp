@@ -93,6 +93,7 @@ Result<Plan> planOf(const CheckWords& options) {
   check.pmdk = options.pmdk;
   check.findings = options.crash.findings;
   check.schedules = options.schedules;
+  check.threads = options.threads;
   check.scheduleSeed = options.crash.seed;
   if (check.schedules == 0) return fail("--schedules 0: at least one");
   if (check.schedules > 1 && !options.fromTrace.empty())

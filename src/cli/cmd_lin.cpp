@@ -30,6 +30,11 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
     words.check.arguments = {"--seed", std::to_string(words.check.crash.seed), "--operations",
                              std::to_string(words.operations)};
   }
+  if (words.check.threads == 0 || words.check.threads > 64) return fail("--threads: 1 to 64");
+  if (words.check.threads > 1 && !words.check.fromTrace.empty())
+    return fail("--threads: a trace is of one run; leave out --from-trace, and name the harness after --");
+  constexpr std::uint64_t kSchedules = 16;
+  if (words.check.threads > 1 && words.check.schedules == 1) words.check.schedules = kSchedules;
   words.check.needsSpecification = true;
   words.check.showPoints = words.showPoints;
   return runCheck(std::move(words.check), program, "lin");
@@ -58,6 +63,11 @@ const Register registered({
                      "a file of operations to make instead of generated ones: a name and numbers on each line, as "
                      "'insert 7 70'; # begins a comment")
           ->type_name("FILE");
+      app.add_option("--threads", o->check.threads,
+                     "how many threads use the structure: first one alone; then directed tests of two operations on one "
+                     "key, the first stopped after a store while the second runs to its end; then all threads, under "
+                     "--schedules N (16 by default). 1 by default")
+          ->type_name("N");
       app.add_flag("--show-points", o->showPoints,
                    "list the stores that are likely to be linearization points, at which the first tests are made: how "
                    "often, and why each");

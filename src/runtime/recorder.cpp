@@ -280,6 +280,7 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
   if (self.number == 0) nameThread();
   auto* e = reinterpret_cast<blackout_event*>(reserve(2 * sizeof(blackout_event)));
   if (e == nullptr) return;
+  self.events += 2;
   e[0] = {kind, 8 | BLACKOUT_JOINED, self.number, where, addr, values[0]};
   e[1] = {kind, 8, self.number, where, addr + 8, values[1]};
   commit(2 * sizeof *e);

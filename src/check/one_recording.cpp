@@ -1,0 +1,151 @@
+#include "check/one_recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "binary/symbolizer.h"
+#include "binary/uninstrumented.h"
+#include "detect/trusted.h"
+#include "events/trace.h"
+#include "findings/ending.h"
+#include "findings/numbers.h"
+#include "findings/run_summary.h"
+#include "report/finding_files.h"
+#include "report/places.h"
+
+namespace blackout {
+
+namespace {
+
+// What a trusted library does with its own data is not told; that it was not told is.
+void leaveOutTrusted(Report& report, const Trusted& trusted) {
+  std::size_t inside = std::erase_if(
+      report.findings, [&](const Finding& f) { return !f.places.empty() && trusted.insideAt(f.places.front().where); });
+  if (inside != 0)
+    report.notes.push_back(
+        fmt::format("{} inside trusted code {} left out.", counted(inside, "finding"), inside == 1 ? "was" : "were"));
+  report.trusted = trusted.objects();
+}
+
+// What the recorded run says by itself.
+Report judgeTrace(const Index& index, const Recording& recording, const CheckOptions& options, const Trusted* trusted) {
+  const Trace& trace = index.trace();
+  Report report;
+  report.notes = recording.notes;
+  report.trapped =
+      std::any_of(trace.modules().begin(), trace.modules().end(), [](const LoadedModule& m) { return m.trapped; });
+  report.incomplete = recording.incomplete;
+  bool blind = !recording.unseenReason.empty();
+  if (blind) report.incomplete.push_back(recording.unseenReason);
+  summarise(trace, report);
+  tellEnding(report, options.anyExit);
+  std::vector<EventNo> points = index.points(PointsMode::Enough);
+  report.run.model = describe(options.model);
+  report.run.lines = index.lineCount();
+  report.run.points = points.size();
+  report.run.log10States = log10StatesOverPoints(index, points);
+
+  DetectOptions detectors = options.detect;
+  detectors.blind = blind;
+  report.findings = detect(index, detectors);
+  report.detectors = detectorNames(detectors, options.crash && !blind);
+  if (trusted != nullptr) leaveOutTrusted(report, *trusted);
+  return report;
+}
+
+// Pulls the plug, and adds what comes of it to the report.
+Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const CrashOptions& options, Report& report) {
+  SymbolizedStacks stacks;
+  auto crash = checkCrashes(index, options, stacks);
+  if (!crash && crash.error().exit == ExitCode::Usage) return tl::unexpected(crash.error());
+  if (!crash) {
+    // What the recorded run said by itself is still worth reading.
+    report.incomplete.push_back(fmt::format("Crashes could not be explored: {}.", crash.error().sentence));
+    return std::vector<ReplayableFinding>();
+  }
+  report.exploration = std::move(crash->exploration);
+  report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
+  report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());
+  for (const ReplayableFinding& f : crash->findings) report.findings.push_back(f.finding);
+  return std::move(crash->findings);
+}
+
+// None: nothing is.
+Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace) {
+  if (options.pmdk) {
+    auto trusted = Trusted::pmdk(trace, options.trust);
+    if (trusted && !*trusted)
+      return fail(
+          "--pmdk: the program loaded none of PMDK's libraries (libpmem, libpmemobj ...); leave the option out");
+    return trusted;
+  }
+  if (options.trust.empty()) return std::optional<Trusted>();
+  auto trusted = Trusted::of(trace, options.trust);
+  if (!trusted) return tl::unexpected(trusted.error());
+  return std::optional<Trusted>(std::move(*trusted));
+}
+
+// What the preset leaves out beyond what every trusted object does.
+void sayLeftOutByPmdk(Report& report) {
+  report.notes.emplace_back(
+      "--pmdk takes PMDK's libraries for right: the power fails only before their calls, and nothing is said of what "
+      "they store, flush and read for themselves. Without the option their insides are explored too.");
+  for (const PoolSummary& pool : report.pools)
+    if (pool.created)
+      report.notes.push_back(
+          fmt::format("{} is made in the recorded run, and crashes inside the call that makes it are left out by "
+                      "--pmdk: make the pool beforehand, so that the run is about your own operations, and check its "
+                      "creation by itself without the option.",
+                      pool.path));
+}
+
+}  // namespace
+
+Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options) {
+  auto trace = Trace::open(recording.tracePath);
+  if (!trace) return tl::unexpected(trace.error());
+  // Who recorded has looked already.
+  if (options.record.command.empty()) recording.unseenReason = unseenReason(*trace);
+  auto index = Index::build(*trace, options.model);
+  if (!index) return tl::unexpected(index.error());
+  auto trusted = trustedBy(options, *trace);
+  if (!trusted) return tl::unexpected(trusted.error());
+  Report report = judgeTrace(*index, recording, options, trusted->has_value() ? &**trusted : nullptr);
+  if (options.pmdk) sayLeftOutByPmdk(report);
+  std::vector<ReplayableFinding> replayable;
+  if (options.crash && !recording.unseenReason.empty()) {
+    report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
+  } else if (options.crash && options.crash->interrupt != nullptr && options.crash->interrupt->load()) {
+    report.incomplete.emplace_back("Crashes were not explored, because an interrupt ended the check before.");
+  } else if (options.crash) {
+    CrashOptions crash = *options.crash;
+    crash.recordedStatus = report.run.waitStatus.value_or(0);
+    crash.recordedInput = recording.readInput;
+    crash.detect = options.detect;
+    if (options.record.schedule.controlled())
+      crash.program.options.set("schedule", Schedule::usual().text());
+    if (*trusted) crash.points.trusted = &**trusted;
+    // The runtime kept there what other files were like.
+    if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
+    if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
+    auto shown = exploreCrashes(*index, crash, report);
+    if (!shown) return tl::unexpected(shown.error());
+    replayable = std::move(*shown);
+  }
+  resolvePlaces(report, *trace);
+  joinUnlogged(report.findings);
+  applySuppressions(report, options.suppressions);
+  applyOnly(report, options.only);
+  sortFindings(report.findings);
+  report.command = options.record.command;
+  return Judged{std::move(report), std::move(replayable)};
+}
+
+Report finished(Judged judged, const CheckOptions& options) {
+  if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
+  saveReplays(judged.report, judged.replayable, options.findings);
+  return std::move(judged.report);
+}
+
+}  // namespace blackout

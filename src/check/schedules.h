@@ -1,0 +1,11 @@
+// The same program under several schedules of its threads: a recording of each, judged by itself. Schedules under which
+// the program did the same are one.
+#pragma once
+
+#include "check/one_recording.h"
+
+namespace blackout {
+
+Result<void> checkSchedules(CheckOptions options, Judged& all);
+
+}  // namespace blackout
