@@ -75,6 +75,7 @@ class Races {
  public:
   Races(CheckOptions options, Judged& all) : options_(std::move(options)), all_(all) {
     options_.record.pinTime = true;
+    options_.record.loads = true;  // who saw what
     command_ = options_.record.command;
   }
 

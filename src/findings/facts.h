@@ -312,6 +312,7 @@ struct ToldOperation {
   unsigned run = 0;
   HistoryOperation operation;  // without times
   bool explained = false;      // it has its place in the longest beginning that has an order
+  std::uint32_t thread = 0;    // where several were at work: whose it is, from 1
   bool operator==(const ToldOperation&) const = default;
 };
 
@@ -324,6 +325,9 @@ struct NoOrder {
       operations;                   // on the part of the structure (a key, say) that has no order, by their begins
   std::uint32_t contradiction = 0;  // of them, the first that can't be explained
   std::vector<Values> possible;     // what it might have returned
+  // Acknowledged ones of other threads than those under way, without which there would be an order: they saw what was
+  // not durable.
+  std::vector<std::uint32_t> witnesses;
   bool operator==(const NoOrder&) const = default;
 };
 

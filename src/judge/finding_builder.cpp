@@ -94,6 +94,10 @@ class FindingBuilder {
     }
     failedAt_ = runTrace_ ? ownFrames(context_.stacks.endOf(*runTrace_, run_.outcome)) : std::vector<Frame>();
 
+    std::optional<NoOrder> none;
+    if (before.key == OrderJudge::kKey && context_.orders != nullptr)
+      none = context_.orders->noOrder(cause_.space, run_.outcome);
+    if (!race_ && none && !none->witnesses.empty()) seenTooSoon();
     // Where a store was found to be lost, that is what is to be fixed.
     bool unnamed = cause_.kind == FindingKind::RecoveryFails && before.key == OrderJudge::kKey;
     finding_ = makeFinding(race_     ? FindingKind::CrossFailureRace
@@ -108,9 +112,7 @@ class FindingBuilder {
     evidence();
     waitingThreads();
     if (before.key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) answers();
-    if (before.key == OrderJudge::kKey && context_.orders != nullptr)
-      if (auto none = context_.orders->noOrder(cause_.space, run_.outcome))
-        finding_.evidence.push_back(std::move(*none));
+    if (none) finding_.evidence.push_back(std::move(*none));
     if (cause_.stage != TestStage::None) finding_.evidence.push_back(FoundAt{cause_.stage});
     bool failsAgain = now.judgement == Judgement::Failed;
     finding_.shownBy = ShownBy{failsAgain ? now.symptom : before.symptom,
@@ -174,16 +176,58 @@ class FindingBuilder {
     return static_cast<PlaceNo>(finding_.places.size());
   }
 
+  // An acknowledged operation relies on what another thread's had stored and not made durable: that store is the cause,
+  // whatever else of its operation is durable.
+  void seenTooSoon() {
+    const Index& index = *indexes_[0];
+    if (space().level != 1) return;
+    auto underWay = [&](const StoreRef& ref) {
+      const Event& e = index.trace()[eventOf(ref)];
+      const Operation* operation = index.operations().outermost(threadOf(e), eventOf(ref));
+      return operation != nullptr && operation->end >= crashOf(1);
+    };
+    for (const StoreRef& ref : cause_.lost) {
+      if (ref.level != 1 || !underWay(ref)) continue;
+      std::optional<EventNo> load = loadByOther(eventOf(ref));
+      if (cause_.kind == FindingKind::VisibleNotDurable && !load) continue;
+      cause_.kind = FindingKind::VisibleNotDurable;
+      cause_.first = ref;
+      seenAt_ = load;
+      if (load) break;
+    }
+    if (cause_.kind != FindingKind::VisibleNotDurable) return;
+    cause_.second.reset();
+    cause_.promised.reset();
+    cause_.flush.reset();
+    cause_.others.clear();
+  }
+  // The first load of what the event stores by another thread before the crash, if loads were recorded.
+  std::optional<EventNo> loadByOther(EventNo store) const {
+    const Trace& trace = indexes_[0]->trace();
+    const Event& stored = trace[store];
+    for (EventNo n = trace.next(store); n < crashOf(1); n = trace.next(n)) {
+      const Event& e = trace[n];
+      if (groupOf(e) != EventGroup::Load || threadOf(e) == threadOf(stored)) continue;
+      std::uint64_t size = kindOf(e) == EventKind::Load ? bytesOf(e) : e.value;
+      if (e.addr < stored.addr + bytesOf(stored) && stored.addr < e.addr + size) return n;
+    }
+    return std::nullopt;
+  }
+
   void places() {
+    bool visible = cause_.kind == FindingKind::VisibleNotDurable;
     bool atomic = cause_.kind == FindingKind::NotAtomic || cause_.kind == FindingKind::RecoveryFails;
     if (cause_.first)
       first_ = addPlace(race_     ? "written here"
                         : stale() ? "the pointer is stored here"
+                        : visible ? "stored here, and not durable when the power fails"
                         : atomic  ? "stored here"
                         : late()  ? "too late: stored here"
                                   : "lost: stored here",
                         cause_.first->level, eventOf(*cause_.first), false);
-    if (race_)
+    if (visible && seenAt_)
+      second_ = addPlace("seen here by another operation, which is acknowledged", 1, *seenAt_, false);
+    if (race_ || visible)
       ;  // what else survives is beside the point
     else if (cause_.second)
       second_ = addPlace(cause_.sameBytes  ? "replaced here"
@@ -414,6 +458,7 @@ class FindingBuilder {
 
   void evidence() {
     auto add = [&](Fact fact) { finding_.evidence.push_back(std::move(fact)); };
+    if (cause_.kind == FindingKind::VisibleNotDurable) return oldValue();
     if (isLost() && cause_.kind != FindingKind::NotAtomic) {
       oldValue();
       add(FineIfPersisted{first_});
@@ -502,7 +547,8 @@ class FindingBuilder {
   }
 
   const ShowContext& context_;
-  const Cause& cause_;
+  Cause cause_;
+  std::optional<EventNo> seenAt_;  // where another operation saw what was not durable
   std::vector<const Index*> indexes_;
   RunEnd run_;
   std::unique_ptr<Trace> runTrace_;

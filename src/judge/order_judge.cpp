@@ -159,11 +159,42 @@ OrderJudge::Judged OrderJudge::judged(SpaceNo space, const Outcome& outcome) {
   return out;
 }
 
+std::vector<std::uint32_t> OrderJudge::witnessesOf(const Judged& judged, const std::vector<const Index*>& runs) const {
+  const auto last = static_cast<unsigned>(judged.history.crashes.size()) - 1;
+  if (judged.history.crashes.empty() || last >= runs.size()) return {};
+  const auto& calls = judged.history.calls;
+  auto threadOf = [&](std::uint32_t call) { return runs[last]->operations()[OperationNo{judged.sources[call].number}].thread; };
+  auto sees = [&](std::uint32_t call) {
+    if (judged.sources[call].run != last || calls[call].ended == lin::kNever) return false;
+    for (std::uint32_t other = 0; other < calls.size(); ++other)
+      if (judged.sources[other].run == last && calls[other].ended == lin::kNever && threadOf(other) != threadOf(call) &&
+          calls[other].began < calls[call].ended)
+        return true;
+    return false;
+  };
+  StructureHistory without;
+  without.crashes = judged.history.crashes;
+  std::vector<std::uint32_t> witnesses;
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    if (!sees(call)) {
+      without.calls.push_back(calls[call]);
+      continue;
+    }
+    witnesses.push_back(call);
+    // It may have happened, but nobody was told what it returned.
+    without.calls.push_back(calls[call]);
+    without.calls.back().ended = lin::kNever;
+  }
+  if (witnesses.empty() || explainHistory(rules_.kind, without, rules_.criterion).answer != lin::Answer::Yes) return {};
+  return witnesses;
+}
+
 NoOrder OrderJudge::told(const Judged& judged, const std::vector<const Index*>& runs, const Outcome& outcome) const {
   const NoOrderFound& none = *judged.verdict.none;
   NoOrder out;
   out.structure = nameOf(rules_.kind);
   out.criterion = nameOf(rules_.criterion);
+  std::vector<std::uint32_t> witnesses = witnessesOf(judged, runs);
   for (std::uint32_t call : none.part) {
     const Source& source = judged.sources[call];
     ToldOperation o;
@@ -172,6 +203,7 @@ NoOrder OrderJudge::told(const Judged& judged, const std::vector<const Index*>& 
       const Operations& operations = runs[source.run]->operations();
       OperationNo n{source.number};
       o.operation.name = operations[n].name;
+      if (!witnesses.empty()) o.thread = operations[n].thread.value();
       o.operation.arguments = operations.arguments(n);
       if (judged.history.calls[call].ended != lin::kNever) {
         o.operation.results = operations.results(n).value_or(Values());
@@ -183,6 +215,8 @@ NoOrder OrderJudge::told(const Judged& judged, const std::vector<const Index*>& 
     // Of its times only the order is told.
     o.operation.began = 0;
     if (o.operation.finished()) o.operation.ended = 0;
+    if (std::find(witnesses.begin(), witnesses.end(), call) != witnesses.end())
+      out.witnesses.push_back(static_cast<std::uint32_t>(out.operations.size()));
     if (call == none.call) out.contradiction = static_cast<std::uint32_t>(out.operations.size());
     o.explained = std::find(none.longest.begin(), none.longest.end(), call) != none.longest.end();
     out.operations.push_back(std::move(o));

@@ -85,6 +85,9 @@ class OrderJudge : public StateJudge {
   void append(Judged& out, const RunCalls& run, unsigned number, EventNo crash) const;
   bool append(Judged& out, const History& restart, unsigned number);
   Judged judged(SpaceNo space, const Outcome& outcome);
+  // Of the calls that had ended, those that overlapped one under way at the last crash, if there is an order without
+  // them.
+  std::vector<std::uint32_t> witnessesOf(const Judged& judged, const std::vector<const Index*>& runs) const;
   NoOrder told(const Judged& judged, const std::vector<const Index*>& runs, const Outcome& outcome) const;
   static Verdict verdictOn(const Short& judged, const Verdict& inner, const Outcome& outcome);
 

@@ -18,6 +18,7 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::NotAtomic:
     case FindingKind::RecoveryFails:
     case FindingKind::NotLinearizable:
+    case FindingKind::VisibleNotDurable:
       return FoundBy::FailingRestarts;
     // Where a restart fails by itself it is the cause of that.
     case FindingKind::StalePointer:

@@ -143,7 +143,8 @@ std::vector<HistoryLine> historyBlock(const Finding& finding) {
     const ToldOperation& o = e->operations[i];
     crashes(o.run);
     bool restart = finding.shownBy && o.run >= finding.shownBy->crashes.size();
-    lines.push_back({callText(*e, o.operation), !o.operation.finished() ? "under way when the power failed"
+    std::string who = o.thread == 0 ? std::string() : fmt::format("thread {}: ", o.thread);
+    lines.push_back({who + callText(*e, o.operation), !o.operation.finished() ? "under way when the power failed"
                                                 : restart               ? "after the restart"
                                                                         : "acknowledged"});
   }
@@ -159,6 +160,7 @@ std::string_view historyTitle(const Finding& finding) {
   const HistoryOperation* last = nullptr;
   for (std::uint32_t i = 0; i < e->contradiction; ++i)
     if (e->operations[i].run == 0 && !reads(e->operations[i].operation.name)) last = &e->operations[i].operation;
+  if (!e->witnesses.empty()) return "visible but not durable";
   const ToldOperation& wrong = e->operations[e->contradiction];
   bool first = e->contradiction == 0 || e->operations[e->contradiction - 1].run < wrong.run;
   if (wrong.run == 0 || last == nullptr) return "something is there that nobody made";

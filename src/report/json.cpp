@@ -290,7 +290,9 @@ struct Members {
                                      {"results", operandsJson(o.operation.results)},
                                      {"ended", o.operation.finished()},
                                      {"explained", o.explained}});
+      if (o.thread != 0) j["operations"].back()["thread"] = o.thread;
     }
+    if (!e.witnesses.empty()) j["witnesses"] = e.witnesses;
     j["contradiction"] = e.contradiction;
     j["possible"] = Json::array();
     for (const Values& values : e.possible) j["possible"].push_back(operandsJson(values));

@@ -163,6 +163,9 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
       break;
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
+    case FindingKind::VisibleNotDurable:
+      return fmt::format("{} was seen by another operation, which returned, before it was durable: after a crash {}.", lost,
+                         fails);
     case FindingKind::StalePointer:
       return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
@@ -210,6 +213,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
     case FindingKind::StalePointer:
     case FindingKind::RecoveryFails:
     case FindingKind::NotLinearizable:
+    case FindingKind::VisibleNotDurable:
     case FindingKind::CrossFailureRace:
     case FindingKind::UncommittedRead:
     case FindingKind::StaleRead:
