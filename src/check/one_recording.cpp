@@ -39,6 +39,12 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
   bool blind = !recording.unseenReason.empty();
   if (blind) report.incomplete.push_back(recording.unseenReason);
   summarise(trace, report);
+  // Whoever asked for a schedule did not get it; others have a recording with real threads, as good as any.
+  if ((trace.problems() & BLACKOUT_PROBLEM_SCHEDULE) != 0)
+    (options.record.pinTime ? report.incomplete : report.notes)
+        .emplace_back(
+            "Control over the program's threads was lost (one of them computed or waited without a step that is "
+            "followed while others could go on), so from there on the system decided, and another run may differ.");
   tellEnding(report, options.anyExit);
   std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(options.model);

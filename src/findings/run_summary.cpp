@@ -32,9 +32,6 @@ constexpr std::array kProblems = {
     ProblemRow{BLACKOUT_PROBLEM_UNSUPPORTED, "The program did something that the recorder can't follow."},
     ProblemRow{BLACKOUT_PROBLEM_STOPPED,
                "Blackout ended the program, because it could not continue; its last line says why."},
-    ProblemRow{BLACKOUT_PROBLEM_SCHEDULE,
-               "Control over the program's threads was lost (one of them computed or waited without a step that is "
-               "followed while others could go on), so another run may differ."},
     ProblemRow{BLACKOUT_PROBLEM_UNEXPLAINED,
                "The trace does not explain what the program left in its pools: something wrote there that Blackout "
                "does not see."},

@@ -64,6 +64,7 @@ uint32_t dying = 0;    // the kernel's number of a thread that gave its last tur
 uint64_t steps = 0;
 uint64_t turnBegan = 0;  // the step at which it got it
 uint64_t waits = 0;
+uint32_t idleRounds = 0;  // in which nobody got on
 bool retried = false;  // everybody who could was woken for nothing, and nobody has got on since
 const char* lost_ = nullptr;
 uint32_t tableLock = 0;
@@ -184,12 +185,36 @@ class Watch {
   int still_ = 0;
 };
 
-// Waits for the turn. Whoever is ready looks after the others meanwhile.
-void awaitTurn(Thread& thread) {
+uint32_t wakeSomebody();
+void giveTurn(uint32_t to);
+
+// Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so those
+// who may be woken for nothing try again now and then. In a recording that ends; in a restart its worker sees that all
+// of them wait for ever, and where.
+void tryAgainLater() {
+  constexpr uint32_t kRounds = 20;
+  Table table;
+  if (!controlled || current != 0) return;
+  if (isRecording() && ++idleRounds > kRounds)
+    stop("all threads of the program wait for each other, and nobody is left who could wake one: a deadlock, or a "
+         "wake-up that came before its wait. What it had stored until then is in the trace",
+         nullptr, 3);
+  retried = false;
+  if (uint32_t to = wakeSomebody(); to != 0) giveTurn(to);
+}
+
+// Waits for the turn. Whoever is ready looks after the others meanwhile; whoever found that nobody is (`last`), too.
+void awaitTurn(Thread& thread, bool last = false) {
   Watch watch;
   timespec tick = {0, 100000000};
+  bool others = isRestart() && (worker->used & BLACKOUT_USED_PROCESSES) != 0;
   while (__atomic_load_n(&thread.turn, __ATOMIC_ACQUIRE) == 0) {
-    bool ready = *const_cast<volatile State*>(&thread.state) == State::Ready;
+    if (last && (isRecording() || others)) {
+      if (futex(&thread.turn, FUTEX_WAIT, 0, &tick) != 0 && errno == ETIMEDOUT) tryAgainLater();
+      continue;
+    }
+    // Whoever waits for a moment could go on then.
+    bool ready = *const_cast<volatile State*>(&thread.state) == State::Ready || thread.moment != kNever;
     if (futex(&thread.turn, FUTEX_WAIT, 0, ready ? &tick : nullptr) != 0 && errno == ETIMEDOUT && ready) watch.look();
   }
   if (lost_ != nullptr) return;
@@ -499,6 +524,7 @@ void switchAt(const void* site) {
   if (!mayTakePart()) return;
   ++steps;
   retried = false;
+  idleRounds = 0;
   Thread& t = me();
   t.again = site != nullptr && t.site == site ? t.again + 1 : 0;
   t.site = site;
@@ -536,7 +562,7 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
     t.state = State::Waits;
     again = passOn(kBlocked);
   }
-  if (!again) awaitTurn(t);
+  if (!again) awaitTurn(t, current == 0);
   t.state = State::Ready;
   t.on = nullptr;
   t.moment = kNever;
@@ -560,6 +586,7 @@ unsigned wakeWaiting(const void* on, unsigned count) {
   }
   if (woken != 0) {
     retried = false;
+    idleRounds = 0;
     // By a signal's handler, when everybody waited.
     if (current == 0) giveTurn(nextReady());
   }

@@ -3,7 +3,7 @@
 // end in the pool that the threads left.
 //
 // RUN: %cxx -O2 -mcx16 -mavx2 -pthread %s -o %t
-// RUN: for i in $(seq 15); do rm -f %t.img; %blackout record --pm %t.img -o %t.trace -- %t %t.img $i || exit 1; done
+// RUN: for i in $(seq 15); do rm -f %t.img; %blackout record --schedule system --pm %t.img -o %t.trace -- %t %t.img $i || exit 1; done
 // RUN: %blackout trace --count-by kind %t.trace | FileCheck %s
 // CHECK-DAG: store
 // CHECK-DAG: store-nt

@@ -1,0 +1,48 @@
+#include "run/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace blackout {
+namespace {
+
+TEST(Schedule, TextAndBack) {
+  for (const char* text : {"system", "random,7,64", "random,1,1", "turns,5", "priorities,3,4,1000", "list",
+                           "list,12>2,40>1", "list,2e14>3,99>1"}) {
+    auto s = Schedule::parse(text);
+    ASSERT_TRUE(s) << text;
+    EXPECT_EQ(s->text(), text);
+  }
+  EXPECT_EQ(Schedule::parse("random,7")->text(), "random,7,64");
+}
+
+TEST(Schedule, WhatIsNone) {
+  for (const char* text : {"", "random", "random,", "random,x", "random,1,2,3", "random,1,0", "turns", "turns,0",
+                           "priorities,1,2", "priorities,1,0,5", "list,", "list,1", "list,1>", "list,1>0", "list,>2",
+                           "list,1e>2", "list12>2", "list,1>2,", "sometimes", "system,1", "list,1>99999999999",
+                           "random,99999999999999999999999"}) {
+    auto s = Schedule::parse(text);
+    ASSERT_FALSE(s) << text;
+    EXPECT_NE(s.error().sentence.find("there are: system; random,SEED"), std::string::npos) << s.error().sentence;
+  }
+}
+
+TEST(Schedule, ManySwitches) {
+  std::string text = "list";
+  for (int i = 0; i < 1000; ++i) text += ",1>2";
+  EXPECT_TRUE(Schedule::parse(text));
+  EXPECT_FALSE(Schedule::parse(text + ",1>2"));
+}
+
+TEST(Schedule, VariedOnesDiffer) {
+  std::set<std::string> texts;
+  for (std::uint64_t n = 0; n < 200; ++n) texts.insert(Schedule::varied(n, 1, 5000).text());
+  EXPECT_EQ(texts.size(), 200U);
+  EXPECT_EQ(Schedule::varied(0, 9, 5000), Schedule::usual());
+  EXPECT_TRUE(Schedule::usual().controlled());
+  EXPECT_FALSE(Schedule().controlled());
+}
+
+}  // namespace
+}  // namespace blackout
