@@ -185,7 +185,13 @@ std::vector<std::uint32_t> OrderJudge::witnessesOf(const Judged& judged, const s
     without.calls.push_back(calls[call]);
     without.calls.back().ended = lin::kNever;
   }
-  if (witnesses.empty() || explainHistory(rules_.kind, without, rules_.criterion).answer != lin::Answer::Yes) return {};
+  if (witnesses.empty()) return {};
+  // That they relied on what was under way: without that their answers have no order either.
+  StructureHistory ended;
+  for (std::uint32_t call = 0; call < calls.size(); ++call)
+    if (judged.sources[call].run == last && calls[call].ended != lin::kNever) ended.calls.push_back(calls[call]);
+  if (last != 0 || explainHistory(rules_.kind, ended, rules_.criterion).answer != lin::Answer::No) return {};
+  if (explainHistory(rules_.kind, without, rules_.criterion).answer != lin::Answer::Yes) return {};
   return witnesses;
 }
 

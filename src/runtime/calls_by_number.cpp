@@ -278,7 +278,7 @@ static bool futexInTurn(long word, int operation, uint32_t value, long timeout, 
         moment = bitset ? momentOf(clock, t) : momentIn(t);
       }
       result = waitTurn(at, Retry::No, moment) ? 0 : asErrno(ETIMEDOUT);
-      return true;
+      return !waitForEver();
     }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET: {

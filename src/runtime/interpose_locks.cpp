@@ -5,10 +5,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/options.h"
 #include "runtime/pinned.h"
@@ -171,6 +174,7 @@ static int waitForCondition(pthread_cond_t* c, pthread_mutex_t* m, uint64_t mome
   wakeWaiting(m, UINT_MAX);
   bool told = waitTurn(c, Retry::No, moment);
   int r = lockMutex(m);
+  if (r == 0 && waitForEver()) r = BLACKOUT_REAL_VERSION(pthread_cond_wait, "GLIBC_2.3.2")(c, m);
   pthread_testcancel();
   return r != 0 ? r : told ? 0 : ETIMEDOUT;
 }
@@ -275,13 +279,14 @@ int waitAtBarrier(pthread_barrier_t* b, Barrier& known) {
     known.arrived = 0;
     __atomic_store_n(&known.round, round + 1, __ATOMIC_RELEASE);
     wakeWaiting(b, UINT_MAX);
+    syscall(SYS_futex, &known.round, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
   while (__atomic_load_n(&known.round, __ATOMIC_ACQUIRE) == round) {
     if (controlled)
       waitTurn(b, Retry::No);
     else
-      sched_yield();
+      syscall(SYS_futex, &known.round, FUTEX_WAIT_PRIVATE, round, nullptr, nullptr, 0);
   }
   return 0;
 }

@@ -67,6 +67,7 @@ uint64_t waits = 0;
 uint32_t idleRounds = 0;  // in which nobody got on
 bool retried = false;  // everybody who could was woken for nothing, and nobody has got on since
 const char* lost_ = nullptr;
+bool forEver = false;
 uint32_t tableLock = 0;
 
 Kind kind = Kind::None;
@@ -116,11 +117,13 @@ uint64_t computed(uint32_t tid) {
   return uint64_t(t.tv_sec) * kSecond + uint64_t(t.tv_nsec);
 }
 
-// All threads run as the system likes from here on. In a Table.
-void endControl(const char* why) {
+// All threads run as the system likes from here on. In a Table. `stuck`: none of them does, they wait for ever; each by
+// its own call then, where the worker of a restart looks for it.
+void endControl(const char* why, bool stuck = false) {
   lost_ = why;
-  if (recordsEvents()) problem(BLACKOUT_PROBLEM_SCHEDULE);
-  if (isRestart()) __atomic_fetch_or(&worker->used, BLACKOUT_USED_THREADS, __ATOMIC_RELAXED);
+  forEver = stuck;
+  if (recordsEvents() && !stuck) problem(BLACKOUT_PROBLEM_SCHEDULE);
+  if (isRestart() && !stuck) __atomic_fetch_or(&worker->used, BLACKOUT_USED_THREADS, __ATOMIC_RELAXED);
   __atomic_store_n(&controlled, false, __ATOMIC_RELEASE);
   for (uint32_t i = 1; i <= threadCount; ++i) {
     __atomic_store_n(&threads[i].turn, 1, __ATOMIC_RELEASE);
@@ -189,8 +192,7 @@ uint32_t wakeSomebody();
 void giveTurn(uint32_t to);
 
 // Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so those
-// who may be woken for nothing try again now and then. In a recording that ends; in a restart its worker sees that all
-// of them wait for ever, and where.
+// who may be woken for nothing try again now and then. In a recording that ends.
 void tryAgainLater() {
   constexpr uint32_t kRounds = 20;
   Table table;
@@ -347,6 +349,8 @@ uint32_t wakeSomebody() {
 bool passOn(Reason reason, bool last = false) {
   uint32_t to = chooseOther();
   if (to == 0) to = wakeSomebody();
+  if (to == 0 && isRestart() && (worker->used & BLACKOUT_USED_PROCESSES) == 0)
+    endControl("all threads wait for each other", true);
   if (!controlled) return true;
   if (to == self.turns) return true;
   note(reason, to);
@@ -600,5 +604,6 @@ void wakeThread(uint32_t thread) {
 }
 
 const char* lostControl() { return lost_; }
+bool waitForEver() { return forEver; }
 
 }  // namespace blackout::rt

@@ -64,7 +64,9 @@ struct TurnClock {
 };
 extern const TurnClock* turnClock;
 
-// Whether control was lost, for a sentence; null: it was not.
+// Why control was lost, for a sentence; null: it was not.
 const char* lostControl();
+// Whether that was because all threads wait for ever: whoever can't be woken for nothing waits on by its own call.
+bool waitForEver();
 
 }  // namespace blackout::rt
