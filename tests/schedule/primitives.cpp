@@ -333,12 +333,42 @@ static void threadsThemselves() {
   while (!done) sched_yield();
 }
 
-int main(int argc, char** argv) {
+static void c11() {
+  static mtx_t m;
+  static cnd_t c;
+  static once_flag once = ONCE_FLAG_INIT;
+  static int stage = 0, calls = 0;
+  mtx_init(&m, mtx_plain);
+  cnd_init(&c);
+  thrd_t threads[3];
+  for (intptr_t n = 0; n < 3; ++n)
+    MUST(thrd_create(
+             &threads[n],
+             [](void* p) {
+               call_once(&once, [] { ++calls; });
+               mtx_lock(&m);
+               while (stage != int(reinterpret_cast<intptr_t>(p))) cnd_wait(&c, &m);
+               pool[32] = char(++stage);
+               cnd_broadcast(&c);
+               mtx_unlock(&m);
+               thrd_yield();
+               return stage > 0 ? 7 : 0;
+             },
+             reinterpret_cast<void*>(2 - n)) == thrd_success);
+  for (thrd_t& t : threads) {
+    int result = 0;
+    MUST(thrd_join(t, &result) == thrd_success && result == 7);
+  }
+  MUST(stage == 3 && calls == 1);
+}
+
+int main(int, char** argv) {
   pool = static_cast<char*>(mapPool(argv[1], 4096));
   mutexes();
   readersAndWriters();
   conditions();
   theRest();
   threadsThemselves();
+  c11();
   return 0;
 }
