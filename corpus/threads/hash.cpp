@@ -22,7 +22,7 @@ struct alignas(PM_LINE) Bucket {
 };
 
 struct Root {
-  std::uint64_t magic;  // written last
+  std::uint64_t magic;                               // written last
   alignas(PM_LINE) std::atomic<std::uint64_t> used;  // bytes behind the root
   Bucket bucket[kBuckets];
 };

@@ -28,7 +28,7 @@ struct CheckOptions {
   std::uint64_t scheduleSeed = 1;
   // Of a harness of <blackout/lin.hpp>: so many threads make its operations, after one has made them alone.
   std::uint64_t threads = 1;
-  bool anyExit = false;               // exit codes mean nothing: those of the recorded run too
+  bool anyExit = false;  // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
   bool readySuppressions = false;  // the report is to have the lines that would hide its findings

@@ -129,8 +129,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
     crash.recordedStatus = report.run.waitStatus.value_or(0);
     crash.recordedInput = recording.readInput;
     crash.detect = options.detect;
-    if (options.record.schedule.controlled())
-      crash.program.options.set("schedule", Schedule::usual().text());
+    if (options.record.schedule.controlled()) crash.program.options.set("schedule", Schedule::usual().text());
     if (*trusted) crash.points.trusted = &**trusted;
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();

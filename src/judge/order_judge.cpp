@@ -163,7 +163,9 @@ std::vector<std::uint32_t> OrderJudge::witnessesOf(const Judged& judged, const s
   const auto last = static_cast<unsigned>(judged.history.crashes.size()) - 1;
   if (judged.history.crashes.empty() || last >= runs.size()) return {};
   const auto& calls = judged.history.calls;
-  auto threadOf = [&](std::uint32_t call) { return runs[last]->operations()[OperationNo{judged.sources[call].number}].thread; };
+  auto threadOf = [&](std::uint32_t call) {
+    return runs[last]->operations()[OperationNo{judged.sources[call].number}].thread;
+  };
   auto sees = [&](std::uint32_t call) {
     if (judged.sources[call].run != last || calls[call].ended == lin::kNever) return false;
     for (std::uint32_t other = 0; other < calls.size(); ++other)

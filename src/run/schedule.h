@@ -1,5 +1,5 @@
-// Which thread of a run goes on at which step, as a value: it is chosen, printed with what was found under it, and given
-// again for the same run (runtime/schedule.h plays it). Its text is what the runtime reads and what users write.
+// Which thread of a run goes on at which step, as a value: it is chosen, printed with what was found under it, and
+// given again for the same run (runtime/schedule.h plays it). Its text is what the runtime reads and what users write.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,6 @@ int locked(int r, const void* lock) {
 }
 void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
 
-
 // Takes a lock under control. `tryIt` gives EBUSY while somebody else has it.
 template <class Try, class Real>
 int acquire(const void* lock, Try tryIt, Real real, uint64_t moment = kNever) {
@@ -61,9 +60,10 @@ int released(int r, const void* lock) {
 // What trying can't tell from a lock that somebody else has: the caller has it, and libc says so.
 bool refusesAgain(const pthread_mutex_t* m) {
   constexpr int kKindMask = 3;
-  return !mayBePm(m, sizeof *m) && (m->__data.__kind & kKindMask) == PTHREAD_MUTEX_ERRORCHECK_NP && m->__data.__owner == int(self.tid);
+  return !mayBePm(m, sizeof *m) && (m->__data.__kind & kKindMask) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+         m->__data.__owner == int(self.tid);
 }
-bool hasWriteLock(const pthread_rwlock_t* l) { 
+bool hasWriteLock(const pthread_rwlock_t* l) {
   return !mayBePm(l, sizeof *l) && l->__data.__cur_writer == int(self.tid);
 }
 
@@ -224,8 +224,7 @@ static int asSemaphore(int error) {
 static int waitForSemaphore(sem_t* s, uint64_t moment, auto real) {
   if (__builtin_expect(!controlled, 1)) return real();
   pthread_testcancel();
-  int r = asSemaphore(
-      acquire(s, [&] { return trySemaphore(s); }, [&] { return real() == 0 ? 0 : errno; }, moment));
+  int r = asSemaphore(acquire(s, [&] { return trySemaphore(s); }, [&] { return real() == 0 ? 0 : errno; }, moment));
   pthread_testcancel();
   return r;
 }

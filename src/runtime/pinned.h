@@ -16,9 +16,7 @@
 namespace blackout::rt {
 
 constexpr uint64_t kPinRecording = 2;
-inline bool pinned() {
-  return options.pin != 0 && (isRestart() || (options.pin == kPinRecording && recordsEvents()));
-}
+inline bool pinned() { return options.pin != 0 && (isRestart() || (options.pin == kPinRecording && recordsEvents())); }
 
 // The run depends on something that may differ from run to run: BLACKOUT_USED_*.
 inline void used(uint32_t bits) {

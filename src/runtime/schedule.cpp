@@ -29,12 +29,12 @@ struct Thread {
   State state = State::None;
   Retry retry = Retry::No;
   bool timedOut = false;
-  const void* on = nullptr;   // what it waits for
-  uint64_t moment = kNever;   // until when
-  uint64_t since = 0;         // when it began to wait: who came first is woken first
-  uint64_t order = 0;         // of schedules by priority: the highest goes on
-  const void* site = nullptr; // of its last step
-  uint32_t again = 0;         // steps at that site, one after another
+  const void* on = nullptr;    // what it waits for
+  uint64_t moment = kNever;    // until when
+  uint64_t since = 0;          // when it began to wait: who came first is woken first
+  uint64_t order = 0;          // of schedules by priority: the highest goes on
+  const void* site = nullptr;  // of its last step
+  uint32_t again = 0;          // steps at that site, one after another
   uint32_t tid = 0;
   pthread_t handle{};
 };
@@ -65,16 +65,17 @@ uint64_t steps = 0;
 uint64_t turnBegan = 0;  // the step at which it got it
 uint64_t waits = 0;
 uint32_t idleRounds = 0;  // in which nobody got on
-bool retried = false;  // everybody who could was woken for nothing, and nobody has got on since
+bool retried = false;     // everybody who could was woken for nothing, and nobody has got on since
 const char* lost_ = nullptr;
 bool forEver = false;
 uint32_t tableLock = 0;
+uint32_t given = 0;  // who is to be woken when it is free again
 
 Kind kind = Kind::None;
-uint64_t chance = 0;   // state of the random numbers
-uint64_t rate = 64;    // one switch in so many steps
+uint64_t chance = 0;  // state of the random numbers
+uint64_t rate = 64;   // one switch in so many steps
 uint64_t quantum = 0;
-uint64_t lowest = 0;   // of priorities: counts down
+uint64_t lowest = 0;  // of priorities: counts down
 Wanted wanted[kMostWanted];
 uint32_t wantedCount = 0;
 uint32_t wantedNext = 0;
@@ -90,12 +91,18 @@ long futex(uint32_t* word, int operation, uint32_t value, const timespec* most) 
   return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, most, nullptr, 0);
 }
 
-// Whoever has the turn changes the table; whoever ends control does so against the one that has it.
+// Whoever has the turn changes the table; whoever ends control does so against the one that has it. Who is given the
+// turn in it is woken after it: woken before, it would find the table taken and spin.
 struct Table {
   Table() {
     while (__atomic_exchange_n(&tableLock, 1, __ATOMIC_ACQUIRE) != 0) __builtin_ia32_pause();
   }
-  ~Table() { __atomic_store_n(&tableLock, 0, __ATOMIC_RELEASE); }
+  ~Table() {
+    uint32_t to = given;
+    given = 0;
+    __atomic_store_n(&tableLock, 0, __ATOMIC_RELEASE);
+    if (to != 0) futex(&threads[to].turn, FUTEX_WAKE, 1, nullptr);
+  }
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 };
@@ -154,8 +161,7 @@ class Watch {
     last_ = ran;
     // It sleeps: in a call that is none of those that are followed.
     constexpr int kLooks = 3;
-    if (still_ >= kLooks)
-      end(holder, at, "a thread waits in a call that is not followed while others could go on");
+    if (still_ >= kLooks) end(holder, at, "a thread waits in a call that is not followed while others could go on");
   }
 
  private:
@@ -191,16 +197,17 @@ class Watch {
 uint32_t wakeSomebody();
 void giveTurn(uint32_t to);
 
-// Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so those
-// who may be woken for nothing try again now and then. In a recording that ends.
+// Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so
+// those who may be woken for nothing try again now and then. In a recording that ends.
 void tryAgainLater() {
   constexpr uint32_t kRounds = 20;
   Table table;
   if (!controlled || current != 0) return;
   if (isRecording() && ++idleRounds > kRounds)
-    stop("all threads of the program wait for each other, and nobody is left who could wake one: a deadlock, or a "
-         "wake-up that came before its wait. What it had stored until then is in the trace",
-         nullptr, 3);
+    stop(
+        "all threads of the program wait for each other, and nobody is left who could wake one: a deadlock, or a "
+        "wake-up that came before its wait. What it had stored until then is in the trace",
+        nullptr, 3);
   retried = false;
   if (uint32_t to = wakeSomebody(); to != 0) giveTurn(to);
 }
@@ -228,11 +235,12 @@ void awaitTurn(Thread& thread, bool last = false) {
   }
 }
 
+// In a Table.
 void giveTurn(uint32_t to) {
   current = to;
   turnBegan = steps;
   __atomic_store_n(&threads[to].turn, 1, __ATOMIC_RELEASE);
-  futex(&threads[to].turn, FUTEX_WAKE, 1, nullptr);
+  given = to;
 }
 
 // How many could go on beside the one that asks.
@@ -582,7 +590,8 @@ unsigned wakeWaiting(const void* on, unsigned count) {
   while (woken < count) {
     Thread* first = nullptr;
     for (uint32_t i = 1; i <= threadCount; ++i)
-      if (threads[i].state == State::Waits && threads[i].on == on && (first == nullptr || threads[i].since < first->since))
+      if (threads[i].state == State::Waits && threads[i].on == on &&
+          (first == nullptr || threads[i].since < first->since))
         first = &threads[i];
     if (first == nullptr) break;
     first->state = State::Ready;

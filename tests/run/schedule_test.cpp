@@ -18,9 +18,27 @@ TEST(Schedule, TextAndBack) {
 }
 
 TEST(Schedule, WhatIsNone) {
-  for (const char* text : {"", "random", "random,", "random,x", "random,1,2,3", "random,1,0", "turns", "turns,0",
-                           "priorities,1,2", "priorities,1,0,5", "list,", "list,1", "list,1>", "list,1>0", "list,>2",
-                           "list,1e>2", "list12>2", "list,1>2,", "sometimes", "system,1", "list,1>99999999999",
+  for (const char* text : {"",
+                           "random",
+                           "random,",
+                           "random,x",
+                           "random,1,2,3",
+                           "random,1,0",
+                           "turns",
+                           "turns,0",
+                           "priorities,1,2",
+                           "priorities,1,0,5",
+                           "list,",
+                           "list,1",
+                           "list,1>",
+                           "list,1>0",
+                           "list,>2",
+                           "list,1e>2",
+                           "list12>2",
+                           "list,1>2,",
+                           "sometimes",
+                           "system,1",
+                           "list,1>99999999999",
                            "random,99999999999999999999999"}) {
     auto s = Schedule::parse(text);
     ASSERT_FALSE(s) << text;
