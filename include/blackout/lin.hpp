@@ -162,8 +162,7 @@ struct Settings {
   std::exit(2);
 }
 
-constexpr const char* kUsage =
-    " POOL [--seed N] [--operations N] [--ops FILE] [--threads N] [--race NUMBER RIVAL]";
+constexpr const char* kUsage = " POOL [--seed N] [--operations N] [--ops FILE] [--threads N] [--race NUMBER RIVAL]";
 
 inline Settings settingsOf(int argc, char** argv) {
   Settings s;

@@ -63,10 +63,11 @@ const Register registered({
                      "a file of operations to make instead of generated ones: a name and numbers on each line, as "
                      "'insert 7 70'; # begins a comment")
           ->type_name("FILE");
-      app.add_option("--threads", o->check.threads,
-                     "how many threads use the structure: first one alone; then directed tests of two operations on one "
-                     "key, the first stopped after a store while the second runs to its end; then all threads, under "
-                     "--schedules N (16 by default). 1 by default")
+      app.add_option(
+             "--threads", o->check.threads,
+             "how many threads use the structure: first one alone; then directed tests of two operations on one "
+             "key, the first stopped after a store while the second runs to its end; then all threads, under "
+             "--schedules N (16 by default). 1 by default")
           ->type_name("N");
       app.add_flag("--show-points", o->showPoints,
                    "list the stores that are likely to be linearization points, at which the first tests are made: how "

@@ -51,7 +51,8 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
            options.pinTime = schedule->controlled();
          },
          "which of the program's threads goes on at which step: random,SEED[,RATE] (another one at one step in RATE), "
-         "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,STEP>THREAD,... as a report prints it, or system, which leaves "
+         "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,STEP>THREAD,... as a report prints it, or system, which "
+         "leaves "
          "the threads to the system. By default random,1,64: two runs are the same")
       ->type_name("SCHEDULE");
   app.add_flag("--rep-bytes", options.repBytes,

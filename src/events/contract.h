@@ -131,8 +131,8 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site);
 
-/* Before an atomic or volatile access to p, and where a thread says that it waits for others (pause): another one may go
- * on first. */
+/* Before an atomic or volatile access to p, and where a thread says that it waits for others (pause): another one may
+ * go on first. */
 BLACKOUT_HOOK void __blackout_switch(const void* p);
 BLACKOUT_HOOK void __blackout_yield(void);
 

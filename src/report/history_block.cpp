@@ -145,8 +145,8 @@ std::vector<HistoryLine> historyBlock(const Finding& finding) {
     bool restart = finding.shownBy && o.run >= finding.shownBy->crashes.size();
     std::string who = o.thread == 0 ? std::string() : fmt::format("thread {}: ", o.thread);
     lines.push_back({who + callText(*e, o.operation), !o.operation.finished() ? "under way when the power failed"
-                                                : restart               ? "after the restart"
-                                                                        : "acknowledged"});
+                                                      : restart               ? "after the restart"
+                                                                              : "acknowledged"});
   }
   crashes(e->operations[e->contradiction].run);
   lines.push_back({callText(*e, e->operations[e->contradiction].operation), whyNot(*e)});

@@ -164,8 +164,8 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::CrossFailureRace:
       return raceVerdict(f, c, symptom);
     case FindingKind::VisibleNotDurable:
-      return fmt::format("{} was seen by another operation, which returned, before it was durable: after a crash {}.", lost,
-                         fails);
+      return fmt::format("{} was seen by another operation, which returned, before it was durable: after a crash {}.",
+                         lost, fails);
     case FindingKind::StalePointer:
       return fmt::format(
           "{} leads to memory of the process that stored it: after a crash {}, because it follows that pointer.", lost,
