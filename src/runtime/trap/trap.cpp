@@ -334,12 +334,12 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
 }
 
 bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
-  bool outer = self.inStub;
+  if (self.busy || self.inStub) return false;  // the runtime's own: see accessBegun
   self.inStub = true;
   setWholeAccess(&context);
   bool done = accessAsAtFault(a, context);
   setWholeAccess(nullptr);
-  endStub(outer);
+  endStub();
   return done;
 }
 
