@@ -48,26 +48,6 @@ void sendDeferred() {
   errno = before;
 }
 
-// False: others have the trace for long. Whoever waits for them calls libc, which has its own use for vector registers.
-bool enterStub() {
-  self.inStub = true;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (Scope::tryEnter()) return true;
-  endStub();
-  return false;
-}
-void leaveStub() {
-  Scope::leave();
-  endStub();
-}
-
-uintptr_t addressOf(const Address& a, AccessFrame& f) {
-  auto sum = uint64_t(a.displacement);
-  if (a.base != kNoRegister) sum += f.at(a.base);
-  if (a.index != kNoRegister) sum += f.at(a.index) * a.scale;
-  return a.narrow ? uint32_t(sum) : sum;
-}
-
 void storeAt(uintptr_t place, uint64_t value, uint32_t size) {
   switch (size) {
     case 1:
@@ -198,6 +178,26 @@ uintptr_t observed(const PatchedAccess& a, AccessFrame& f) {
 }
 
 }  // namespace
+
+// Whoever waits for others that have the trace calls libc, which has its own use for vector registers.
+bool enterStub() {
+  self.inStub = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (Scope::tryEnter()) return true;
+  endStub();
+  return false;
+}
+void leaveStub() {
+  Scope::leave();
+  endStub();
+}
+
+uintptr_t addressOf(const Address& a, AccessFrame& f) {
+  auto sum = uint64_t(a.displacement);
+  if (a.base != kNoRegister) sum += f.at(a.base);
+  if (a.index != kNoRegister) sum += f.at(a.index) * a.scale;
+  return a.narrow ? uint32_t(sum) : sum;
+}
 
 uintptr_t accessBegun(AccessFrame& f) {
   const PatchedAccess& a = *f.access;
