@@ -183,17 +183,22 @@ void markRange(uint8_t kind, Range range, uint32_t where, uint8_t len = 0) {
 void transactionRange(uint8_t kind, uint64_t number, Range range, uint32_t where) {
   forEachRegion(range.begin, range.end, [&](const Region& r, uintptr_t from, uintptr_t to) {
     uint64_t payload[2] = {to - from, number};
-    appendBlob(kind, 0, pmAddressOf(r, from), payload, sizeof payload, where);
+    appendWords(kind, pmAddressOf(r, from), payload, 2, where);
   });
 }
 
-// The request itself, and what it says of memory that is PM. Inside a Scope.
-void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
+constexpr size_t kWords = 6;  // of a request
+
+void recordText(const uint64_t* args) {
   constexpr size_t kMaxText = 256;
-  bool text = Request{args[0]} == Request::EmitLog && args[1] != 0;
-  const char* words = text ? reinterpret_cast<const char*>(args[1]) : nullptr;
-  appendBlob2(BLACKOUT_EV_Request, 0, 0, args, 6 * sizeof(uint64_t), words, text ? strnlen(words, kMaxText) : 0);
-  auto where = [&] { return whereOf(site, stack); };
+  const auto* words = reinterpret_cast<const char*>(args[1]);
+  appendBlob2(BLACKOUT_EV_Request, 0, 0, args, kWords * sizeof(uint64_t), words,
+              words == nullptr ? 0 : strnlen(words, kMaxText));
+}
+
+// What it says of memory that is PM. Inside a Scope.
+template <class Where>
+void recordEffect(const uint64_t* args, Where where) {
   switch (Request{args[0]}) {
     case Request::DoFlush:
       return flush(rangeOf(args[1], args[2]), where());
@@ -243,7 +248,41 @@ void record(const uint64_t* args, blackout_site* site, const Stack& stack) {
 
 }  // namespace
 
-uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site* site, const void* frame) {
+bool isOnlyRecorded(const uint64_t* args) {
+  constexpr int kFewRegions = 16;
+  constexpr uint64_t kFewBytes = 64 * BLACKOUT_LINE;
+  switch (Request{args[0]}) {
+    case Request::DoFlush:
+      return args[2] <= kFewBytes && regionCount <= kFewRegions;
+    case Request::DoFence:
+    case Request::SetClean:
+    case Request::MakeUndefined:
+    case Request::MakeDefined:
+    case Request::PoolAlloc:
+    case Request::StartTx:
+    case Request::StartTxN:
+    case Request::EndTx:
+    case Request::EndTxN:
+    case Request::AddToTx:
+    case Request::AddToTxN:
+    case Request::RemoveFromTx:
+    case Request::RemoveFromTxN:
+    case Request::IgnoreInTx:
+      return regionCount <= kFewRegions;
+    default:
+      return false;
+  }
+}
+
+bool isRecordedWithPlace(const uint64_t* args) { return Request{args[0]} != Request::AddToTx || !self.adding; }
+
+void recordRequest(const uint64_t* args, uint32_t where) {
+  appendWords(BLACKOUT_EV_Request, 0, args, kWords);
+  recordEffect(args, [&] { return where; });
+}
+
+uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site* site, const void* frame,
+                       uint32_t* where) {
   Range first = rangeOf(args[1], args[2]);
   switch (Request{args[0]}) {
     case Request::RegisterMapping:
@@ -268,7 +307,15 @@ uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site*
       lost(1);
       return unanswered;
     }
-    record(args, site, stack);
+    if (Request{args[0]} == Request::EmitLog)
+      recordText(args);
+    else
+      appendWords(BLACKOUT_EV_Request, 0, args, kWords);
+    recordEffect(args, [&] {
+      uint32_t at = whereOf(site, stack);
+      if (where != nullptr) *where = at;
+      return at;
+    });
   }
   switch (Request{args[0]}) {
     case Request::RegisterMapping:

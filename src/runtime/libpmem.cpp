@@ -12,6 +12,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/known_stacks.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/sites.h"
 
@@ -48,15 +49,13 @@ void drain(uint32_t where) {
 template <class Body>
 bool recorded(blackout_site* site, const void* frame, Body body) {
   if (!recordsEvents()) return false;
-  Stack stack;
-  walkStack(stack, frame);
   Scope scope;
   if (scope.nested) {
     problem(BLACKOUT_PROBLEM_SIGNAL);
     lost(1);
     return false;
   }
-  body(whereOf(site, stack));
+  body(whereCalled(site, frame));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/trap/known_stacks.h"
 #include "runtime/trap/sites.h"
 
 using namespace blackout::rt;
@@ -36,15 +37,13 @@ template <class Call>
 int adding(const char* name, const void* p, size_t size, const void* frame, const void* returnAddress, Call call) {
   if (!trapping || !recordsEvents()) return call();
   blackout_site* site = callerSite(name, BLACKOUT_SITE_Request, returnAddress);
-  Stack stack;
-  walkStack(stack, frame);
   {
     Scope scope;
     auto a = reinterpret_cast<uintptr_t>(p);
     if (!scope.nested)
       forEachRegion(a, a + size, [&](const Region& r, uintptr_t from, uintptr_t to) {
         uint64_t payload[2] = {to - from, 0};
-        appendBlob(BLACKOUT_EV_TxAdd, 0, pmAddressOf(r, from), payload, sizeof payload, whereOf(site, stack));
+        appendBlob(BLACKOUT_EV_TxAdd, 0, pmAddressOf(r, from), payload, sizeof payload, whereCalled(site, frame));
       });
   }
   self.adding = true;  // longjmp() ends it too, when the library aborts the transaction

@@ -316,6 +316,19 @@ void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, s
   appendBlob2(kind, len, addr, payload, size, nullptr, 0, where);
 }
 
+void appendWords(uint8_t kind, uint64_t addr, const uint64_t* words, size_t count, uint32_t where) {
+  if (__builtin_expect(full, 0)) return;
+  if (self.number == 0) nameThread();
+  size_t size = count * sizeof *words;
+  uint8_t* at = reserve(sizeof(blackout_event) + blobSize(size));
+  if (at == nullptr) return;
+  auto* e = reinterpret_cast<blackout_event*>(at);
+  *e = {kind, 0, self.number, where, addr, size};
+  auto* to = reinterpret_cast<volatile uint64_t*>(at + sizeof *e);  // volatile: no memcpy() is made of it
+  for (size_t n = 0; n < blobSize(size) / sizeof *words; ++n) to[n] = n < count ? words[n] : 0;
+  commitBlob(size);
+}
+
 void problem(uint32_t bit) { __atomic_fetch_or(&header->problems, bit, __ATOMIC_RELAXED); }
 
 void lost(uint64_t events) { __atomic_fetch_add(&header->lost, events, __ATOMIC_RELAXED); }

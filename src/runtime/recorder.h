@@ -108,6 +108,8 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
 void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where = 0);
 void appendBlob2(uint8_t kind, uint8_t len, uint64_t addr, const void* a, size_t na, const void* b, size_t nb,
                  uint32_t where = 0);
+// The same of a few words, without libc.
+void appendWords(uint8_t kind, uint64_t addr, const uint64_t* words, size_t count, uint32_t where = 0);
 // A blob in two steps: where its `size` bytes are to be written, null if there is no room; then they are all there.
 uint8_t* beginBlob(uint8_t kind, uint8_t len, uint64_t addr, size_t size, uint32_t where);
 void commitBlob(size_t size);

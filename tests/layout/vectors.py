@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-ENTRIES = ("begunIn(", "endedIn(")
+ENTRIES = ("begunIn(", "endedIn(", "fenceReached(")
 # Not reached, or not left again: places of restarts whose events are recorded, which have other stubs; the end of a run; waiting for
 # other processes of a restart, whose accesses are made with all of the state saved; a trace that is full or has no room, which is
 # asked for before.

@@ -142,6 +142,8 @@ def in_short(finding):
     """A finding as expected.json has it: no line of it depends on the build."""
     places = list(dict.fromkeys(where(place) for place in finding["places"] if not place["incidental"]))
     symptom = f" [{finding['shown_by']['symptom']}]" if finding["severity"] == "shown" else ""
+    # Where endless printing was stopped is chance: in the program, or in the middle of what follows its accesses.
+    symptom = re.sub(r"(it printed \d+ MiB) in [^]]*", r"\1", symptom)
     return f"{finding['severity']} {finding['kind']} ({finding['class'] or 'no class'}): {', '.join(places) or 'nowhere'}{symptom}"
 
 

@@ -17,72 +17,12 @@ namespace {
 
 constexpr int kLowered = kRedZone + 8;  // the red zone, and a register
 
-// What these call may become a part of them, and must not be compiled for vector registers there either.
-#define BLACKOUT_NO_VECTORS __attribute__((used, target("no-sse,no-mmx")))
 BLACKOUT_NO_VECTORS uintptr_t begunIn(AccessFrame* frame) { return accessActions.begun(*frame); }
 BLACKOUT_NO_VECTORS uintptr_t endedIn(AccessFrame* frame) { return accessActions.ended(*frame); }
-#undef BLACKOUT_NO_VECTORS
 
-// Called by stubs below the red zone, with rcx and the access on the stack: AccessFrame. Flags are restored
-// without popfq: it is slow, and who steps through this (loop_proof.h) would leave the trap flag.
-#define BLACKOUT_ENTER(function) \
-  asm volatile(                  \
-      R"(
-      pushfq
-      pushq %%rax
-      pushq %%rdx
-      pushq %%rbx
-      pushq %%rbp
-      pushq %%rsi
-      pushq %%rdi
-      pushq %%r8
-      pushq %%r9
-      pushq %%r10
-      pushq %%r11
-      pushq %%r12
-      pushq %%r13
-      pushq %%r14
-      pushq %%r15
-      movq %%rsp, %%rdi
-      movq %%rsp, %%rbx
-      andq $-16, %%rsp
-      cld
-      call %P[to]
-      movq %%rax, 120(%%rbx)
-      movq %%rbx, %%rsp
-      popq %%r15
-      popq %%r14
-      popq %%r13
-      popq %%r12
-      popq %%r11
-      popq %%r10
-      popq %%r9
-      popq %%r8
-      popq %%rdi
-      popq %%rsi
-      popq %%rbp
-      popq %%rbx
-      popq %%rdx
-      movl 8(%%rsp), %%eax
-      testl $0x400, %%eax
-      je 1f
-      std
-    1:
-      shrl $11, %%eax
-      andl $1, %%eax
-      addb $0x7f, %%al
-      movb 8(%%rsp), %%ah
-      sahf
-      popq %%rax
-      leaq 8(%%rsp), %%rsp
-      retq
-      )"                        \
-      :                          \
-      : [to] "i"(&function))
-
-[[gnu::naked]] void enterBegun() { BLACKOUT_ENTER(begunIn); }
-[[gnu::naked]] void enterEnded() { BLACKOUT_ENTER(endedIn); }
-#undef BLACKOUT_ENTER
+// Called by stubs below the red zone, with rcx and the access on the stack.
+[[gnu::naked]] void enterBegun() { BLACKOUT_CALL_WITHOUT_VECTORS(begunIn); }
+[[gnu::naked]] void enterEnded() { BLACKOUT_CALL_WITHOUT_VECTORS(endedIn); }
 
 // The kernel's note in the area's last legacy bytes (_fpx_sw_bytes), as in a signal's frame.
 constexpr uint32_t kSoftware = 464;

@@ -48,6 +48,7 @@ struct AccessFrame {
   union {
     const PatchedAccess* access;
     uintptr_t place;  // for light and full
+    const void* row;  // of a fence's stub
   };
   uint64_t rcx;
 

@@ -7,6 +7,9 @@
 
 namespace blackout::rt {
 
+struct AccessFrame;
+struct Instruction;
+
 constexpr uint8_t kJumpLength = 5;
 // The client request of Valgrind: four rol of rdi, which leave it as it was, and xchg rbx, rbx.
 constexpr uint8_t kRequestLength = 19;
@@ -27,6 +30,7 @@ struct Patch {
   uint8_t original[19];  // its bytes; a request has five instructions
   uint8_t length;
   uint8_t kind;  // blackout_site_kind: Sfence, Mfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request
+  mutable const Instruction* instruction = nullptr;  // once somebody has asked what it is
 };
 
 // What the front end does at one. Called on the program's stack or in a signal handler, with the program's
@@ -36,5 +40,10 @@ struct Patch {
 // function; for a request the result is what the program finds in rdx. For a locked instruction it is called only if
 // the thread has something to order (ThreadState::active).
 using PatchAction = void (*)(const Patch& patch, ucontext_t& context);
+
+// The same at a jump, asked first: whether it has done all of it, with the program's vector registers in place, none of
+// which it may touch. Not asked for locked instructions. Null: there is none.
+using QuickAction = bool (*)(const Patch& patch, AccessFrame& frame);
+extern constinit QuickAction quickAction;
 
 }  // namespace blackout::rt

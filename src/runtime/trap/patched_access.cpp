@@ -48,26 +48,6 @@ void sendDeferred() {
   errno = before;
 }
 
-// False: others have the trace for long. Whoever waits for them calls libc, which has its own use for vector registers.
-bool enterStub() {
-  self.inStub = true;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (Scope::tryEnter()) return true;
-  endStub(false);
-  return false;
-}
-void leaveStub() {
-  Scope::leave();
-  endStub(false);
-}
-
-uintptr_t addressOf(const Address& a, AccessFrame& f) {
-  auto sum = uint64_t(a.displacement);
-  if (a.base != kNoRegister) sum += f.at(a.base);
-  if (a.index != kNoRegister) sum += f.at(a.index) * a.scale;
-  return a.narrow ? uint32_t(sum) : sum;
-}
-
 void storeAt(uintptr_t place, uint64_t value, uint32_t size) {
   switch (size) {
     case 1:
@@ -199,9 +179,31 @@ uintptr_t observed(const PatchedAccess& a, AccessFrame& f) {
 
 }  // namespace
 
+// Whoever waits for others that have the trace calls libc, which has its own use for vector registers.
+bool enterStub() {
+  self.inStub = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (Scope::tryEnter()) return true;
+  endStub();
+  return false;
+}
+void leaveStub() {
+  Scope::leave();
+  endStub();
+}
+
+uintptr_t addressOf(const Address& a, AccessFrame& f) {
+  auto sum = uint64_t(a.displacement);
+  if (a.base != kNoRegister) sum += f.at(a.base);
+  if (a.index != kNoRegister) sum += f.at(a.index) * a.scale;
+  return a.narrow ? uint32_t(sum) : sum;
+}
+
 uintptr_t accessBegun(AccessFrame& f) {
   const PatchedAccess& a = *f.access;
-  if (self.busy) return a.whole;  // an event of our own, or inside one
+  // The runtime's own access, inside an event: it is made, and faults if it must. Anything more might come here again,
+  // for what it calls of libc.
+  if (self.busy || self.inStub) return a.native;
   if (isRecording() && options.loads == 0 && !a.instruction->operands[0].written) return a.native;
   if (!observesOnly() && (!isRecording() || options.loads != 0)) return a.whole;
   under = {&f, a.place, nullptr};
@@ -247,11 +249,11 @@ uintptr_t abandonAccess(const PatchedAccess& a, ucontext_t& context) {
   return current.address;
 }
 
-void endStub(bool outer) {
+void endStub() {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  self.inStub = outer;
+  self.inStub = false;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (__builtin_expect(outer || !self.deferred, 1)) return;
+  if (__builtin_expect(!self.deferred, 1)) return;
   sendDeferred();
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &deferred.mask, nullptr, sizeof deferred.mask);
 }

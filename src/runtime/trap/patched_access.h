@@ -14,8 +14,13 @@ uintptr_t accessBegun(AccessFrame& frame);
 uintptr_t accessEnded(AccessFrame& frame);
 
 // While the event of such an access is under way the program's signals wait for its end: as they do while a fault is
-// handled, and a handler may access PM itself. With `outer` it is part of another one.
-void endStub(bool outer);
+// handled, and a handler may access PM itself.
+void endStub();
+// The right to append, with signals that wait, and its end. False: others have the trace for long.
+bool enterStub();
+void leaveStub();
+// The address of an operand, without its segment.
+uintptr_t addressOf(const Address& a, AccessFrame& f);
 // In the handler of a signal. True: it waits, and the context has all signals blocked but these.
 bool deferSignal(const siginfo_t& info, ucontext_t& context, uint64_t unblocked);
 

@@ -122,3 +122,64 @@ inline bool prepareSaving() {
       [r12] "i"(REG_R12), [r13] "i"(REG_R13), [r14] "i"(REG_R14), [r15] "i"(REG_R15), [rdi] "i"(REG_RDI),             \
       [rsi] "i"(REG_RSI), [rbp] "i"(REG_RBP), [rbx] "i"(REG_RBX), [rdx] "i"(REG_RDX), [rax] "i"(REG_RAX),             \
       [rcx] "i"(REG_RCX), [rsp] "i"(REG_RSP), [efl] "i"(REG_EFL)
+
+// For naked functions that are called below the red zone with rcx and a word on the stack (AccessFrame): calls a
+// function with the general registers, and returns to where that says, with the word and rcx still on the stack. Flags
+// are restored without popfq: it is slow, and who steps through this (loop_proof.h) would leave the trap flag.
+#define BLACKOUT_CALL_WITHOUT_VECTORS(function) \
+  asm volatile(                                 \
+      R"(
+      pushfq
+      pushq %%rax
+      pushq %%rdx
+      pushq %%rbx
+      pushq %%rbp
+      pushq %%rsi
+      pushq %%rdi
+      pushq %%r8
+      pushq %%r9
+      pushq %%r10
+      pushq %%r11
+      pushq %%r12
+      pushq %%r13
+      pushq %%r14
+      pushq %%r15
+      movq %%rsp, %%rdi
+      movq %%rsp, %%rbx
+      andq $-16, %%rsp
+      cld
+      call %P[to]
+      movq %%rax, 120(%%rbx)
+      movq %%rbx, %%rsp
+      popq %%r15
+      popq %%r14
+      popq %%r13
+      popq %%r12
+      popq %%r11
+      popq %%r10
+      popq %%r9
+      popq %%r8
+      popq %%rdi
+      popq %%rsi
+      popq %%rbp
+      popq %%rbx
+      popq %%rdx
+      movl 8(%%rsp), %%eax
+      testl $0x400, %%eax
+      je 1f
+      std
+    1:
+      shrl $11, %%eax
+      andl $1, %%eax
+      addb $0x7f, %%al
+      movb 8(%%rsp), %%ah
+      sahf
+      popq %%rax
+      leaq 8(%%rsp), %%rsp
+      retq
+      )"                                       \
+      :                                         \
+      : [to] "i"(&function))
+
+// What such a function calls may become a part of it, and must not be compiled for vector registers there either.
+#define BLACKOUT_NO_VECTORS __attribute__((used, target("no-sse,no-mmx")))

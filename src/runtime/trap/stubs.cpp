@@ -4,12 +4,21 @@
 #include <string.h>
 
 #include "runtime/recorder.h"
+#include "runtime/trap/access_stub.h"
 #include "runtime/trap/saved_registers.h"
 #include "runtime/trap/zydis.h"
 
 namespace blackout::rt {
 
+constinit QuickAction quickAction = nullptr;
+
 namespace {
+
+BLACKOUT_NO_VECTORS uintptr_t reachedQuickly(AccessFrame* frame) {
+  const Row& row = *static_cast<const Row*>(frame->row);
+  return quickAction != nullptr && quickAction(row.patch, *frame) ? row.done : row.full;
+}
+[[gnu::naked]] void enterQuickly() { BLACKOUT_CALL_WITHOUT_VECTORS(reachedQuickly); }
 
 [[gnu::used]] void reached(const Row* row, ucontext_t* context) {
   context->uc_flags = 0;
@@ -118,21 +127,47 @@ class Writer {
     uintptr_t row;
     uintptr_t entry;
   };
-  Call call() {
+  Call callWithRow() {
     Call call;
-    belowRedZone();
     code({0xff, 0x35});  // pushq row(%rip)
     call.row = distance();
     code({0xff, 0x15});  // call *entry(%rip)
     call.entry = distance();
+    return call;
+  }
+  Call call() {
+    belowRedZone();
+    Call call = callWithRow();
     aboveRedZone();
     return call;
   }
-  void addresses(const Call& call, const Row& row) {
+  // The quick one, which goes on at row.done or row.full; and there the other.
+  struct Calls {
+    Call quick;
+    Call full;
+  };
+  Calls calls(Row& row) {
+    constexpr uint8_t kRcx[] = {0x48, 0x8b, 0x4c, 0x24, 8};  // mov 8(%rsp), %rcx
+    Calls calls;
+    belowRedZone();
+    code({0x51});  // push %rcx
+    calls.quick = callWithRow();
+    row.full = at_;
+    code(kRcx);
+    code({0x48, 0x8d, 0x64, 0x24, 16});  // lea 16(%rsp), %rsp
+    calls.full = callWithRow();
+    aboveRedZone();
+    code({0xeb, 13});
+    row.done = at_;
+    code(kRcx);
+    code({0x48, 0x8d, 0xa4, 0x24, kRedZone + 16, 0x00, 0x00, 0x00});  // lea 144(%rsp), %rsp
+    return calls;
+  }
+  void addresses(const Call& call, const Row& row, void (*entry)()) {
     aim(call.row, at_);
     value(&row);
     aim(call.entry, at_);
-    value(&enter);
+    value(entry);
   }
 
  private:
@@ -187,13 +222,14 @@ size_t writeStub(const Fence& fence, Row& row) {
     w.aim(test, w.here());
     Writer::Call call = w.call();
     w.jump(row.copy);
-    w.addresses(call, row);
+    w.addresses(call, row, enter);
   } else {
-    Writer::Call call = w.call();
+    Writer::Calls calls = w.calls(row);
     row.copy = w.here();
     w.copy(fence.pc, row.copied);
     w.jump(back);
-    w.addresses(call, row);
+    w.addresses(calls.quick, row, enterQuickly);
+    w.addresses(calls.full, row, enter);
   }
   return w.reaches() ? w.here() - row.stub : 0;
 }

@@ -19,6 +19,9 @@ struct Row {
   uintptr_t copy;   // in the stub: the program's instructions from patch.pc on
   uint8_t copied;   // bytes of them
   bool breakpoint;  // the stub is the copy only
+  // In the stub, behind what is done without vector registers: all of it was done; the action is to be called.
+  uintptr_t done;
+  uintptr_t full;
 };
 
 constexpr size_t kMaxStub = 160;

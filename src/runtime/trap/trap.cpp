@@ -22,6 +22,7 @@
 #include "runtime/trap/loaded.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/patched_access.h"
+#include "runtime/trap/patched_fence.h"
 #include "runtime/trap/patches.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/single_step.h"
@@ -334,12 +335,12 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
 }
 
 bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
-  bool outer = self.inStub;
+  if (self.busy || self.inStub) return false;  // the runtime's own: see accessBegun
   self.inStub = true;
   setWholeAccess(&context);
   bool done = accessAsAtFault(a, context);
   setWholeAccess(nullptr);
-  endStub(outer);
+  endStub();
   return done;
 }
 
@@ -405,7 +406,9 @@ void onPatch(const Patch& patch, ucontext_t& context) {
   if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;
   Stack stack;
-  walkFrom(stack, frameOf(context));
+  Trail trail;
+  const Frame from = frameOf(context);
+  walkFrom(stack, from, &trail);
   auto kind = blackout_site_kind(patch.kind);
   if (kind == BLACKOUT_SITE_Request) {
     auto* args = reinterpret_cast<const uint64_t*>(context.uc_mcontext.gregs[REG_RAX]);
@@ -419,15 +422,22 @@ void onPatch(const Patch& patch, ucontext_t& context) {
     self.trapped = &stack;
     // Who carries pmemcheck's requests is told that pmemcheck is here.
     constexpr uint64_t kRunningOnValgrind = 0x1001;
-    if (args[0] == kRunningOnValgrind)
+    if (args[0] == kRunningOnValgrind) {
       result = carriesRequests(patch.pc) ? 1 : result;
-    else
-      result = greg_t(clientRequest(uint64_t(result), args, site, nullptr));
+    } else {
+      uint32_t where = 0;
+      result = greg_t(clientRequest(uint64_t(result), args, site, nullptr, &where));
+      if (where != 0) {
+        Scope scope;
+        if (!scope.nested) keepWhere(from, trail, where);
+      }
+    }
     self.trapped = outer;
     errno = saved;
     return;
   }
   const Instruction* i = instructionAt(patch.pc, patch.original);
+  __atomic_store_n(&patch.instruction, i, __ATOMIC_RELEASE);
   uintptr_t address = 0;
   if (i != nullptr) {
     Access a = accessOf(*i, context);
@@ -448,6 +458,7 @@ void onPatch(const Patch& patch, ucontext_t& context) {
       }
     } else {
       uint32_t where = whereOf(trappedSite(patch.pc, kind, 0), stack);
+      keepWhere(from, trail, where);
       switch (kind) {
         case BLACKOUT_SITE_Sfence:
         case BLACKOUT_SITE_Mfence:
@@ -524,6 +535,7 @@ void prepareTraps() {
                           patchableCode,
                           [](uintptr_t pc, const Instruction& i) { return trappedId(pc, kindOf(i)); }};
   if (options.patches != 0 && !prepareAccessPatches(patching)) options.patches = 0;
+  if (options.patches != 0) quickAction = fenceReached;
   // Constructors may meet a breakpoint, or make a call.
   takeSignal(SIGTRAP, onTrap);
   takeSystemCalls();
