@@ -10,6 +10,7 @@
 #include "detect/by_site.h"
 #include "judge/answer_judge.h"
 #include "judge/lost_store.h"
+#include "judge/order_judge.h"
 
 namespace blackout {
 
@@ -639,10 +640,11 @@ class Naming {
     return std::nullopt;
   }
 
-  // Where the operation that made the lost store ended, if the recovery knew that it had.
+  // Where the operation that made the lost store ended, if the recovery knew that it had, or is judged by that.
   std::optional<EventNo> operationEnd() const {
     if (cause_.first->level != 1) return std::nullopt;
-    bool asked = std::any_of(detail_.observations.begin(), detail_.observations.end(),
+    bool asked = dependsOnOperations(cause_.key) ||
+                 std::any_of(detail_.observations.begin(), detail_.observations.end(),
                              [](const Observation& o) { return o.query.kind == QueryKind::Op; });
     if (!asked) return std::nullopt;
     const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first));
