@@ -318,19 +318,15 @@ class Naming {
       if (cause_.applied != nullptr) cause_.cure = CureKind::Add;
       return {};
     }
-    std::vector<StoreRef> made;
-    for (StoreNo piece : piecesOf(index, cause_.first->store)) {
-      auto history = index.history(index.stores()[piece].line);
-      for (StoreNo s : history) {
-        EventNo n = index.stores()[s].event;
-        if (n > in->begin && n < explorer_.space(cause_.space).at && overlap({1, s}, {1, piece}))
-          made.push_back({1, s});
-      }
-    }
+    Cause::NotAdded what{*in, piecesOf(index, cause_.first->store)};
+    std::vector<StoreRef> made = madeUnlogged(index, what, explorer_.space(cause_.space).at);
     if (made.empty()) return {};
     auto gone = fine(cause_.chosen, made, std::nullopt);
     if (!gone) return tl::unexpected(gone.error());
-    if (*gone) cause_.cure = CureKind::Add;
+    if (*gone) {
+      cause_.cure = CureKind::Add;
+      cause_.notAdded = std::move(what);
+    }
     return {};
   }
 
@@ -802,6 +798,16 @@ class Naming {
 };
 
 }  // namespace
+
+std::vector<StoreRef> madeUnlogged(const Index& index, const Cause::NotAdded& what, EventNo crash) {
+  std::vector<StoreRef> made;
+  for (StoreNo piece : what.stores)
+    for (StoreNo s : index.history(index.stores()[piece].line)) {
+      EventNo n = index.stores()[s].event;
+      if (n > what.in.begin && n < crash && (maskOf(index, s) & maskOf(index, piece)) != 0) made.push_back({1, s});
+    }
+  return made;
+}
 
 Result<Cause> nameCause(StateProbe& probe, CureTrial& trial, const WholeFailures& whole, SpaceNo space,
                         RecoveryNo recovery, const ChosenVersions& chosen, const NamingOptions& options) {

@@ -41,6 +41,16 @@
 // LEAK: {{^}}  insert({{[0-9]+}}, {{[0-9]+}}) -> false no order of the operations explains this answer: it could only be true
 // RUN: env SMALL=1 %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 //
+// A fuzzer's bytes are operations, too: the same bytes the same ones, and when they end it ends.
+// RUN: printf 'a few bytes of any kind, none of them an operation' > bytes
+// RUN: rm -rf blackout-findings && env BUG=1 not %blackout lin --pm pool --ops-bytes bytes --json one.json -- ./map pool 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: shown: lost after it was acknowledged [not-linearizable, missing-flush]
+// RUN: rm -rf blackout-findings && env BUG=1 not %blackout lin --pm pool --ops-bytes bytes --json three.json -- ./map pool > /dev/null 2>&1
+// RUN: diff one.json three.json
+// RUN: %blackout lin --pm pool --ops-bytes bytes -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %blackout lin --pm pool --ops-bytes nowhere -- ./map pool 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: --ops-bytes nowhere: can't be read; name a file of bytes, as a fuzzer gives them
+//
 // A plain compiler's program is the same, and works without Blackout.
 // RUN: g++ -std=c++17 -O2 -g -I%include %s -o plain && ./plain other && rm other
 // RUN: %blackout lin --pm pool --ops ops.txt -- ./plain pool 2>&1 | FileCheck %s --check-prefix=RIGHT
