@@ -191,7 +191,7 @@ std::optional<bool> CureTrial::leaves(Applied& applied, SpaceNo space, RecoveryN
   std::set<EventNo> points{info.at};
   EventNo from = sameAnswerSince(space, recovery);
   for (const FileChange& change : index.files().changes())
-    if (change.event < info.at) from = change.event + 1;
+    if (change.event < info.at) from = std::max(from, change.event + 1);
   const CrashSpace& crash = probe_.crashSpace(space);
   std::vector<const ToldLine*> uncertain, settled;
   for (const ToldLine& line : told.lines) {

@@ -10,9 +10,12 @@
 // RUN: env BUG=1 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=LOST
 // LOST: shown: lost after it was acknowledged [not-linearizable, missing-flush]
 // LOST-NEXT: {{^}}  insert(1, 10) -> true        acknowledged
-// LOST-NEXT: {{^}}  crash                        after (2), map.cpp:[[#]]: what was stored to Slot.key was lost, all else was durable
+// LOST-NEXT: {{^}}  crash                        after (3), map.cpp:[[#]]: what was stored to Slot.key was lost, all else was durable
 // LOST-NEXT: {{^}}  get(1) -> nothing            no order of the operations explains this answer: 10 was promised (durable linearizability of a map)
-// LOST: answers what no order of the operations explains: get({{[0-9]+}})
+// LOST: is not flushed before the operation ends at (2): {{.*}} answers what no order of the operations explains: get({{[0-9]+}})
+// LOST: Tried in the simulation: with a flush and a fence after (1), these crash states can't come about.
+// LOST: hint: flush the line of (1) and fence, before the operation ends at (2)
+// LOST: SUMMARY: blackout: 1 shown,
 // RUN: env BUG=1 not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY: answers the same again
 // With any number of jobs the same.
