@@ -71,7 +71,7 @@ class Builder:
 
     def key(self, source):
         """Everything that the program's bytes depend on. Not the runtime: it is a shared library, known by its place."""
-        made_of = [source, *sorted(CORPUS.glob("*.h*")), CORPUS / "builds.py", *sorted(PROJECT.glob("include/blackout/*"))]
+        made_of = [source, *sorted(CORPUS.glob("*.h*")), CORPUS / "builds.py", *sorted(PROJECT.glob("include/blackout/**/*.h*"))]
         if not self.way.startswith("trapped"):
             made_of += [self.wrapper(source), self.tools.parent / "lib/blackout/BlackoutPass.so"]
         return "\n".join([self.way, str(self.runtime), *(f"{path} {content_of(path)}" for path in made_of)]) + "\n"

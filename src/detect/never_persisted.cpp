@@ -14,6 +14,7 @@
 #include "detect/by_site.h"
 #include "detect/detectors.h"
 #include "events/trace.h"
+#include "model/inserted.h"
 
 namespace blackout {
 
@@ -188,6 +189,42 @@ std::map<LineNo, std::vector<EventNo>> flushesOf(const Trace& trace, const std::
   return out;
 }
 
+// What makes suspects durable in time, tried: the trace is indexed once more with the events in it.
+class Trial {
+ public:
+  Trial(const Index& index, const std::vector<Suspect>& suspects,
+        const std::map<LineNo, std::vector<EventNo>>& flushes) {
+    if (suspects.empty()) return;
+    std::vector<InsertedEvent> flushed, fenced;
+    for (const Suspect& s : suspects) {
+      EventNo n = index.stores()[s.store].event;
+      const Event& e = index.trace()[n];
+      flushed.push_back({n, false, threadOf(e), lineOf(e.addr), true});
+      if (kindOf(e) == EventKind::StoreNt) fenced.push_back({n, false, threadOf(e), std::nullopt, true});
+      auto all = flushes.find(lineOf(e.addr));
+      if (all == flushes.end()) continue;
+      for (auto f = std::upper_bound(all->second.begin(), all->second.end(), n); f != all->second.end() && *f < s.at;
+           ++f)
+        fenced.push_back({*f, false, threadOf(index.trace()[*f]), std::nullopt, true});
+    }
+    flushed_ = with(index, std::move(flushed));
+    fenced_ = with(index, std::move(fenced));
+  }
+  bool isEnough(CureKind cure, const Suspect& s) const {
+    const auto& tried = cure == CureKind::Fence ? fenced_ : flushed_;
+    return tried && tried->stores()[s.store].guaranteedAt < s.at;
+  }
+
+ private:
+  static std::optional<Index> with(const Index& index, std::vector<InsertedEvent> inserted) {
+    std::sort(inserted.begin(), inserted.end());
+    inserted.erase(std::unique(inserted.begin(), inserted.end()), inserted.end());
+    auto changed = withInserted(index, std::move(inserted));
+    return changed ? std::optional(std::move(*changed)) : std::nullopt;
+  }
+  std::optional<Index> flushed_, fenced_;
+};
+
 NumberedPlace momentPlace(const Trace& trace, const Suspect& s) {
   switch (s.moment) {
     case Moment::OperationEnded:
@@ -226,6 +263,9 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
 
   IdVector<StoreNo, StoreNo> first = executionsOf(index);
   std::map<std::pair<SiteKey, Moment>, Finding> found;
+  std::map<std::pair<SiteKey, Moment>, std::vector<CureKind>>
+      cures;  // that make all of them durable, the smallest first
+  const Trial trial(index, suspects, flushes);
   std::set<std::pair<StoreNo, Moment>> counted;  // executions: a wide store counts once
   for (const Suspect& s : suspects) {
     EventNo n = stores[s.store].event;
@@ -233,6 +273,9 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
     SiteKey key = siteKey(trace, e);
     auto [it, isNew] = found.try_emplace({key, s.moment});
     Finding& f = it->second;
+    std::vector<CureKind>& left =
+        cures.try_emplace({key, s.moment}, std::vector{CureKind::Fence, CureKind::Flush}).first->second;
+    std::erase_if(left, [&](CureKind cure) { return !trial.isEnough(cure, s); });
     if (isNew) {
       NumberedPlace place = placeOfEvent(trace, "written here", n);
       const auto& all = flushes[lineOf(e.addr)];
@@ -269,7 +312,10 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
   }
   std::vector<Finding> out;
   out.reserve(found.size());
-  for (auto& [key, f] : found) out.push_back(std::move(f));
+  for (auto& [key, f] : found) {
+    if (const auto& left = cures[key]; !left.empty()) f.evidence.push_back(TriedDurable{left.front()});
+    out.push_back(std::move(f));
+  }
   return out;
 }
 

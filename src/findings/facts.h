@@ -429,6 +429,13 @@ struct LockLeft {
   bool operator==(const LockLeft&) const = default;
 };
 
+// Of a store that is not durable in time: a cure that was tried in the simulation makes it so, each time.
+struct TriedDurable {
+  static constexpr std::string_view kName = "tried-durable";
+  CureKind cure{};  // Flush, or Fence: its flush, or non-temporal store, is there
+  bool operator==(const TriedDurable&) const = default;
+};
+
 struct NeverDurable {
   static constexpr std::string_view kName = "never-durable";
   bool operator==(const NeverDurable&) const = default;
@@ -467,7 +474,7 @@ using Fact =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
                  FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
                  TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits,
-                 ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable,
+                 ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, TriedDurable,
                  DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 
 }  // namespace blackout

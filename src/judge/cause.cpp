@@ -29,8 +29,19 @@ class Grouping {
     if (!failing) return tl::unexpected(failing.error());
     for (const FailingState& f : *failing)
       if (isWhole(f)) whole_.try_emplace(f.space, probe_.verdict(f.space, f.recovery).key);
+    if (auto ok = attribute(*failing); !ok) return tl::unexpected(ok.error());
+    // What a transaction had not logged explains failures of other kinds, perhaps such as were looked at before it.
+    if (keepNotAdded())
+      if (auto ok = attribute(*failing); !ok) return tl::unexpected(ok.error());
+    for (std::size_t i = 0; i < causes_.size(); ++i) causes_[i].points = points_[i].size();
+    return std::move(causes_);
+  }
+
+ private:
+  // Gives each failing state its cause.
+  Result<void> attribute(const std::vector<FailingState>& failing) {
     std::size_t examined = 0;
-    for (const FailingState& f : *failing) {
+    for (const FailingState& f : failing) {
       std::optional<std::size_t> cause = explained(f);
       // Where nothing is lost, little needs to be asked.
       bool over = options_.patience.over();
@@ -51,11 +62,30 @@ class Grouping {
         byRecovery_.emplace(f.recovery, *cause);
       }
     }
-    for (std::size_t i = 0; i < causes_.size(); ++i) causes_[i].points = points_[i].size();
-    return std::move(causes_);
+    return {};
   }
 
- private:
+  // Forgets all other causes, and which states belong to them. False: nothing is to be done again.
+  bool keepNotAdded() {
+    auto rest =
+        std::stable_partition(causes_.begin(), causes_.end(), [](const Cause& c) { return c.notAdded.has_value(); });
+    if (rest == causes_.begin() || rest == causes_.end() || options_.patience.over()) return false;
+    causes_.erase(rest, causes_.end());
+    for (Cause& c : causes_) {
+      c.states = c.points = c.cured = 0;
+      c.stage = TestStage::None;
+      c.lostSites.clear();
+    }
+    points_.assign(causes_.size(), {});
+    bySite_.clear();
+    byRecovery_.clear();
+    windows_.clear();
+    unexamined_.reset();
+    putBack_.clear();
+    triedBack_ = 0;
+    return true;
+  }
+
   Result<std::vector<FailingState>> collect() {
     std::vector<FailingState> failing;
     for (SpaceNo s : idRange<SpaceNo>(explorer_.spaceCount()))
@@ -121,6 +151,8 @@ class Grouping {
     // A cure that was tried is one for it too.
     for (std::size_t i = 0; i < causes_.size(); ++i)
       if (curedBy(causes_[i], f)) return i;
+    for (std::size_t i = 0; i < causes_.size(); ++i)
+      if (isPutBack(causes_[i], i, f)) return i;
     // It loses what was found to matter; what an earlier crash lost has its own findings.
     for (const StoreRef& ref : f.lost) {
       auto site = ref.level < explorer_.space(f.space).level ? std::nullopt : siteOf(f.space, ref);
@@ -132,6 +164,46 @@ class Grouping {
     if (isWhole(f) || whole == whole_.end() || !probe_.fails(f.space, f.recovery, whole->second)) return std::nullopt;
     auto window = windows_.find(f.space);
     return window == windows_.end() ? std::nullopt : std::optional(window->second);
+  }
+
+  // Whether a crash in a transaction would do no harm if that had logged the bytes of the cause: with these as they
+  // were before it, the restart ends well. Bytes that were added too late are in the log as well, where they can't be
+  // put right: there a restart belongs to the cause that answers as one does for which it was shown.
+  bool isPutBack(const Cause& cause, std::size_t number, const FailingState& f) {
+    if (!cause.notAdded || explorer_.space(f.space).level != 1) return false;
+    const EventNo at = explorer_.space(f.space).at;
+    auto indexes = probe_.indexes(f.space);
+    const Cause::NotAdded* there = indexes ? notAddedBefore(*indexes->front(), cause, at) : nullptr;
+    if (there == nullptr || at <= there->in.begin || at > there->in.end) return false;
+    std::vector<StoreRef> made = madeUnlogged(*indexes->front(), *there, at);
+    const Outcome& outcome = explorer_.outcome(explorer_.outcomeNo(f.recovery));
+    std::vector<OutcomeNo>& shown = putBack_[number];
+    if (shown.empty()) shown.push_back(explorer_.outcomeNo(cause.recovery));
+    if (std::any_of(shown.begin(), shown.end(), [&](OutcomeNo o) { return sameAnswer(explorer_.outcome(o), outcome); }))
+      return true;
+    if (options_.patience.over() || triedBack_++ >= options_.examined) return false;
+    auto judged = probe_.without(f.space, f.chosen, made);
+    if (!judged || *judged != Judgement::Fine) return false;
+    shown.push_back(explorer_.outcomeNo(f.recovery));
+    return true;
+  }
+
+  // The same at the last execution of the cause's instruction before a crash; null: it is logged there.
+  const Cause::NotAdded* notAddedBefore(const Index& index, const Cause& cause, EventNo at) {
+    auto site = siteOf(cause.space, StoreRef{1, cause.notAdded->stores.front()});
+    auto stores = index.stores();
+    auto next = std::lower_bound(stores.begin(), stores.end(), at,
+                                 [](const StoreRow& row, EventNo crash) { return row.event < crash; });
+    while (next != stores.begin()) {
+      --next;
+      if (!site || siteKey(index.trace(), index.trace()[next->event]) != *site) continue;
+      auto store = static_cast<StoreNo>(next - stores.begin());
+      auto [known, fresh] = notAdded_.try_emplace(store);
+      if (auto in = fresh ? unloggedStore(index, store) : std::nullopt)
+        known->second = Cause::NotAdded{*in, piecesOf(index, store)};
+      return known->second ? &*known->second : nullptr;
+    }
+    return nullptr;
   }
 
   std::size_t unexamined(const FailingState& f) {
@@ -257,6 +329,9 @@ class Grouping {
   WholeFailures whole_;
   std::map<SpaceNo, std::size_t> windows_;  // of them, those with a known cause
   std::optional<std::size_t> unexamined_;
+  std::map<std::size_t, std::vector<OutcomeNo>> putBack_;  // by cause: how restarts end that it was tried for
+  std::size_t triedBack_ = 0;
+  std::map<StoreNo, std::optional<Cause::NotAdded>> notAdded_;  // by store of the recording
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "detect/by_site.h"
 #include "judge/answer_judge.h"
 #include "judge/lost_store.h"
+#include "judge/order_judge.h"
 
 namespace blackout {
 
@@ -317,19 +318,15 @@ class Naming {
       if (cause_.applied != nullptr) cause_.cure = CureKind::Add;
       return {};
     }
-    std::vector<StoreRef> made;
-    for (StoreNo piece : piecesOf(index, cause_.first->store)) {
-      auto history = index.history(index.stores()[piece].line);
-      for (StoreNo s : history) {
-        EventNo n = index.stores()[s].event;
-        if (n > in->begin && n < explorer_.space(cause_.space).at && overlap({1, s}, {1, piece}))
-          made.push_back({1, s});
-      }
-    }
+    Cause::NotAdded what{*in, piecesOf(index, cause_.first->store)};
+    std::vector<StoreRef> made = madeUnlogged(index, what, explorer_.space(cause_.space).at);
     if (made.empty()) return {};
     auto gone = fine(cause_.chosen, made, std::nullopt);
     if (!gone) return tl::unexpected(gone.error());
-    if (*gone) cause_.cure = CureKind::Add;
+    if (*gone) {
+      cause_.cure = CureKind::Add;
+      cause_.notAdded = std::move(what);
+    }
     return {};
   }
 
@@ -639,10 +636,11 @@ class Naming {
     return std::nullopt;
   }
 
-  // Where the operation that made the lost store ended, if the recovery knew that it had.
+  // Where the operation that made the lost store ended, if the recovery knew that it had, or is judged by that.
   std::optional<EventNo> operationEnd() const {
     if (cause_.first->level != 1) return std::nullopt;
-    bool asked = std::any_of(detail_.observations.begin(), detail_.observations.end(),
+    bool asked = dependsOnOperations(cause_.key) ||
+                 std::any_of(detail_.observations.begin(), detail_.observations.end(),
                              [](const Observation& o) { return o.query.kind == QueryKind::Op; });
     if (!asked) return std::nullopt;
     const Operation* operation = indexes_[0]->operationOf(eventOf(*cause_.first));
@@ -800,6 +798,16 @@ class Naming {
 };
 
 }  // namespace
+
+std::vector<StoreRef> madeUnlogged(const Index& index, const Cause::NotAdded& what, EventNo crash) {
+  std::vector<StoreRef> made;
+  for (StoreNo piece : what.stores)
+    for (StoreNo s : index.history(index.stores()[piece].line)) {
+      EventNo n = index.stores()[s].event;
+      if (n > what.in.begin && n < crash && (maskOf(index, s) & maskOf(index, piece)) != 0) made.push_back({1, s});
+    }
+  return made;
+}
 
 Result<Cause> nameCause(StateProbe& probe, CureTrial& trial, const WholeFailures& whole, SpaceNo space,
                         RecoveryNo recovery, const ChosenVersions& chosen, const NamingOptions& options) {

@@ -52,6 +52,13 @@ struct Cause {
 
   // What was tried and works; none: nothing did, or nothing could be tried.
   std::optional<CureKind> cure;
+  // Add: the bytes that a transaction had not logged, as the stores to them, and its begin and end. None: that was not
+  // tried by putting these bytes back.
+  struct NotAdded {
+    Unlogged in;
+    std::vector<StoreNo> stores;  // the pieces of the one that the finding tells
+  };
+  std::optional<NotAdded> notAdded;
   std::shared_ptr<CureTrial::Applied> applied;  // flushes and fences: what they make of the trace
   std::uint64_t cured = 0;                      // of `states`, those that can't come about then
   bool examined = true;                         // false: there were more failing states than are examined
@@ -66,6 +73,10 @@ struct NamingOptions {
   std::size_t triesPerState = 1000;  // states that are asked for in order to make one small
   std::size_t candidates = 24;       // stores that are tried for what relies on the lost one
 };
+
+// The stores of a transaction, up to a crash in it, to bytes that it had not logged: rolled back as they should be,
+// none of them would be there.
+std::vector<StoreRef> madeUnlogged(const Index& index, const Cause::NotAdded& what, EventNo crash);
 
 // Spaces that fail with nothing lost of the run in which the crash comes, and how (Verdict::key).
 using WholeFailures = std::map<SpaceNo, std::string>;

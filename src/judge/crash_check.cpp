@@ -21,6 +21,7 @@
 #include "judge/before_run.h"
 #include "judge/intact.h"
 #include "judge/likely_points.h"
+#include "judge/other_addresses.h"
 #include "judge/pool_creation.h"
 #include "judge/read_coverage.h"
 #include "judge/recovery_detectors.h"
@@ -193,6 +194,7 @@ class Check {
     if (!found) return tl::unexpected(found.error());
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
+    if (inTime && !allFail) tryElsewhere(judged);
     if (auto ok = tellCreations(judge); !ok) return tl::unexpected(ok.error());
     if (!guardians.leftOut().empty()) out_.incomplete.push_back(guardians.leftOut());
     if (std::uint64_t left = answers.unexplained() + suspicion.unexplained(); left != 0)
@@ -231,6 +233,24 @@ class Check {
   }
 
  private:
+  void tryElsewhere(const JudgedExploration& judged) {
+    if (!r_.elsewhere || !wants(o_.detect, FindingKind::StalePointer)) return;
+    const ShowContext& c = judged.context;
+    StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, c.judge);
+    auto fails = failsElsewhere(probe, index_, r_.elsewhere, patience_);
+    if (!fails) {
+      out_.incomplete.push_back(fmt::format(
+          "Restarts with other addresses of code, heap and stacks could not be tried: {}.", fails.error().sentence));
+    } else if (*fails) {
+      std::string read = (*fails)->read == 0 ? std::string() : placeAt((*fails)->read);
+      out_.incomplete.push_back(fmt::format(
+          "With other addresses of its code, heap and stacks than the recorded process had, a restart {} where it ends "
+          "well otherwise: it follows a pointer of the earlier process that is kept encoded{}. No finding can name its "
+          "store; keep offsets, or set it anew after a restart.",
+          (*fails)->symptom, read.empty() ? read : ", perhaps what it reads at " + read));
+    }
+  }
+
   bool anyPrints() const {
     for (OutcomeNo o : idRange<OutcomeNo>(explorer_->outcomeCount()))
       if (!explorer_->outcome(o).output.empty()) return true;
@@ -787,7 +807,16 @@ Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& opti
   auto runs = ProcessRunner::start(options.program, baseline, options.jobs, limits);
   if (!runs) return tl::unexpected(runs.error());
   auto grew = [&] { return (*runs)->refresh(tracked); };
-  return checkCrashes({**uncrashed, ends, **runs, tracked, baseline, grew, patience}, options, stacks);
+  std::unique_ptr<ProcessRunner> other;
+  auto elsewhere = [&]() -> Result<Runner*> {
+    RecoveryProgram program = options.program;
+    program.randomAddresses = true;
+    auto started = ProcessRunner::start(program, baseline, 1, limits);
+    if (!started) return tl::unexpected(started.error());
+    other = std::move(*started);
+    return other.get();
+  };
+  return checkCrashes({**uncrashed, ends, **runs, tracked, baseline, grew, patience, elsewhere}, options, stacks);
 }
 
 }  // namespace blackout

@@ -95,6 +95,8 @@ struct CrashRunners {
   std::function<Result<void>()> trackedGrew;
   // What the runners give up by; none: what the options say.
   std::optional<Patience> patience = std::nullopt;
+  // Restarts with other addresses than the recorded process had; empty: none are tried.
+  std::function<Result<Runner*>()> elsewhere = {};
 };
 Result<CrashCheck> checkCrashes(const CrashRunners& runners, const CrashOptions& options, Stacks& stacks);
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "events/trace.h"
-#include "judge/answer_judge.h"
+#include "judge/order_judge.h"
 
 namespace blackout {
 
@@ -155,7 +155,7 @@ const std::vector<LineBytes>& CureTrial::contents(Applied& applied, TrackedNo li
 // What a restart may answer depends on how far the operations were. So where its answer is what is wrong, it would be
 // as wrong at an earlier point only back to the last of their ends and begins, and to the point before.
 EventNo CureTrial::sameAnswerSince(SpaceNo space, RecoveryNo recovery) {
-  if (probe_.verdict(space, recovery).key != AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key) return 0;
+  if (!dependsOnOperations(probe_.verdict(space, recovery).key)) return 0;
   const SpaceInfo& info = explorer_.space(space);
   EventNo from = space > 0 && probe_.sameRun(space - 1, space) ? explorer_.space(space - 1).at : EventNo(0);
   auto indexes = probe_.indexes(space);
@@ -191,7 +191,7 @@ std::optional<bool> CureTrial::leaves(Applied& applied, SpaceNo space, RecoveryN
   std::set<EventNo> points{info.at};
   EventNo from = sameAnswerSince(space, recovery);
   for (const FileChange& change : index.files().changes())
-    if (change.event < info.at) from = change.event + 1;
+    if (change.event < info.at) from = std::max(from, change.event + 1);
   const CrashSpace& crash = probe_.crashSpace(space);
   std::vector<const ToldLine*> uncertain, settled;
   for (const ToldLine& line : told.lines) {

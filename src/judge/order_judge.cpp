@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "judge/answer_judge.h"
+
 namespace blackout {
 
 namespace {
@@ -286,6 +288,10 @@ std::optional<NoOrder> OrderJudge::noOrder(SpaceNo space, const Outcome& outcome
   auto runs = traces_.of(space);
   if (!runs || !j.verdict.none) return std::nullopt;
   return told(j, *runs, outcome);
+}
+
+bool dependsOnOperations(const std::string& key) {
+  return key == OrderJudge::kKey || key == AnswerJudge::wrongAnswer(ExpectedAnswer::Basis::Operation).key;
 }
 
 }  // namespace blackout

@@ -104,4 +104,8 @@ class OrderJudge : public StateJudge {
   std::map<std::pair<SpaceNo, RecoveryNo>, Verdict> verdicts_;
 };
 
+// Whether a failure is one because of how far the operations were (Verdict::key): after a crash at another time the
+// same answer may be right.
+bool dependsOnOperations(const std::string& key);
+
 }  // namespace blackout

@@ -19,6 +19,13 @@ constexpr std::uint64_t kSlot = std::uint64_t{1} << 32;
 // The stack of the first thread ends where addresses do, if they are not random; libraries lie below its room.
 constexpr std::uint64_t kStackBegin = 0x7ffff8000000;
 constexpr std::uint64_t kStackEnd = 0x800000000000;
+// Where a process has its mappings (thread-local memory, stacks of its threads, large blocks of malloc) and the heap
+// behind its program, if addresses are not random: as much as one room takes.
+constexpr std::uint64_t kMappingsBegin = kStackBegin - kSlot + 4096;
+constexpr std::uint64_t kHeapBegin = 0x555555554000;
+constexpr std::uint64_t kHeapEnd = kHeapBegin + kSlot - 4096;
+// What free() looks at lies before what it is given.
+constexpr std::uint64_t kBlockHeader = 16;
 // Bits in which programs keep something else than the address: above it, and below what is aligned.
 constexpr std::uint64_t kTopTag = ~((std::uint64_t{1} << 48) - 1);
 constexpr std::uint64_t kLowTag = 15;
@@ -28,8 +35,20 @@ constexpr std::uint64_t kLowTag = 15;
 MovedAddresses::MovedAddresses(const Trace& recording) {
   // A program that is linked to fixed addresses has them in every process.
   for (const LoadedModule& m : recording.modules())
-    if (m.bias != 0) add(m.begin, m.end);
+    if (m.bias != 0)
+      add(m.begin, m.end);
+    else
+      stay_.emplace_back(m.begin, m.end);
+  // So has PM, wherever that is.
+  for (EventNo n = 0; n < recording.end(); n = recording.next(n))
+    if (kindOf(recording[n]) == EventKind::Map) {
+      auto [address, size] = recording.mapping(n);
+      stay_.emplace_back(address, address + size);
+    }
   add(kStackBegin, kStackEnd);
+  // Whatever lies in between.
+  addAround(kMappingsBegin, kStackBegin);
+  addAround(kHeapBegin, kHeapEnd);
 }
 
 void MovedAddresses::add(std::uint64_t begin, std::uint64_t end) {
@@ -37,20 +56,31 @@ void MovedAddresses::add(std::uint64_t begin, std::uint64_t end) {
   begin &= ~(kPage - 1);
   for (Range& r : ranges_)
     if (begin < r.end && r.begin < end) return;  // recorded twice, or loaded where another one had been
+  addAround(begin, end);
+}
+
+void MovedAddresses::addAround(std::uint64_t begin, std::uint64_t end) {
   if (end - begin >= kSlot || (ranges_.size() + 1) * kSlot > kNowhereSpan) return;
   ranges_.push_back({begin, end, kNowhereBase + ranges_.size() * kSlot});
 }
 
 std::optional<std::uint64_t> MovedAddresses::moved(std::uint64_t address) const {
+  if (stays(address)) return std::nullopt;
   for (const Range& r : ranges_)
     if (std::uint64_t plain = address & ~kTopTag; plain >= r.begin && plain < r.end)
       return (plain - r.begin + r.to) | (address & kTopTag);
   return std::nullopt;
 }
 
+bool MovedAddresses::stays(std::uint64_t address) const {
+  std::uint64_t plain = address & ~kTopTag;
+  return std::any_of(stay_.begin(), stay_.end(),
+                     [&](const auto& range) { return plain >= range.first && plain < range.second; });
+}
+
 std::optional<std::uint64_t> MovedAddresses::original(std::uint64_t address) const {
   for (const Range& r : ranges_)
-    if (address >= r.to && address - r.to < kSlot) return address - r.to + r.begin;
+    if (address >= r.to - kBlockHeader && address - (r.to - kBlockHeader) < kSlot) return address - r.to + r.begin;
   return std::nullopt;
 }
 
@@ -176,7 +206,7 @@ class Experiments {
     auto address = addresses_.original(outcome.faultAddress);
     if (!address) return nullptr;
     const Pointer* nearest = nullptr;
-    auto leadsTo = [](const Pointer& p) { return p.value & ~kTopTag & ~kLowTag; };
+    auto leadsTo = [](const Pointer& p) { return (p.value & ~kTopTag & ~kLowTag) - kBlockHeader; };
     for (const Pointer& p : pointers)
       if (*address >= leadsTo(p) && *address - leadsTo(p) < kObject &&
           (nearest == nullptr || leadsTo(p) > leadsTo(*nearest)))

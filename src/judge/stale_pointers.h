@@ -1,13 +1,15 @@
 // Pointers that a restart follows though they were good in the recorded process only: to functions, tables of virtual
-// functions and globals of its program files, and to its stack. In restarts all of these lie where they lay in the
-// recording, so that runs are the same, and such a pointer leads to the right place by that alone. So a restart that
-// reads one is run once more on the same crash state, with all of them moved to where nothing is, those of one program
-// file by one distance: as if the process that stored them had had other addresses. If it faults there, it follows one.
-// Whoever only compares them, or computes with their distances, does not.
+// functions and globals of its program files, to its stacks, its heap, its thread-local memory and other mappings. In
+// restarts all of these lie where they lay in the recording, so that runs are the same, and such a pointer leads to the
+// right place by that alone. So a restart that reads one is run once more on the same crash state, with all of them
+// moved to where nothing is, those of one program file by one distance: as if the process that stored them had had
+// other addresses. If it faults there, it follows one. Whoever only compares them, or computes with their distances,
+// does not.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "judge/cause_naming.h"
@@ -21,6 +23,8 @@ class MovedAddresses {
   explicit MovedAddresses(const Trace& recording);
   // Where an address is moved to; none: it stays.
   std::optional<std::uint64_t> moved(std::uint64_t address) const;
+  // Whether every process has there what the recorded one had: PM, and programs that are linked to fixed addresses.
+  bool stays(std::uint64_t address) const;
   // The address that was moved there; none: nothing is moved there.
   std::optional<std::uint64_t> original(std::uint64_t address) const;
 
@@ -31,7 +35,10 @@ class MovedAddresses {
     std::uint64_t to = 0;
   };
   void add(std::uint64_t begin, std::uint64_t end);
+  // Less than the ranges that were added before it.
+  void addAround(std::uint64_t begin, std::uint64_t end);
   std::vector<Range> ranges_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> stay_;  // where every process has them
 };
 
 // The pointers of the recording that restarts follow, one cause for each place that stores them. `shown`: causes that

@@ -329,6 +329,7 @@ struct Members {
   Json operator()(const LockLeft&) const { return Json::object(); }
   Json operator()(const OtherAddresses& e) const { return Json{{"store", placeNoJson(e.store)}}; }
   Json operator()(const NeverDurable&) const { return Json::object(); }
+  Json operator()(const TriedDurable& e) const { return Json{{"cure", nameOf(e.cure)}}; }
   Json operator()(const DurableTooLate& e) const { return Json{{"event", e.event}}; }
   Json operator()(const DurableWithRmwFences&) const { return Json::object(); }
   Json operator()(const TransactionDidWork&) const { return Json::object(); }

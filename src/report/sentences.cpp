@@ -595,6 +595,15 @@ struct Sentences {
   std::string operator()(const LockLeft&) const {
     return "Whoever held that lock ended with the power: no process is left that could release it.";
   }
+  std::string operator()(const TriedDurable& e) const {
+    return fmt::format("Tried in the simulation: with {} it is durable in time, each time.",
+                       e.cure == CureKind::Fence ? "a fence after " + fencedText() : "a flush and a fence after (1)");
+  }
+  // What only a fence is missing after: the flush at (2), or the non-temporal store.
+  std::string fencedText() const {
+    const auto* c = std::get_if<NotDurable>(&f.claim);
+    return c != nullptr && c->flushed && !c->nonTemporal ? "the flush at (2)" : "(1)";
+  }
   std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
   std::string operator()(const DurableTooLate&) const {
     return "It was made durable afterwards, too late for a crash in between.";
@@ -644,8 +653,17 @@ std::string hintOf(const Finding& finding) {
   for (const Fact& fact : finding.evidence)
     if (const auto* tried = std::get_if<TriedCure>(&fact))
       if (const auto* cause = std::get_if<CrashCause>(&finding.claim)) return cureText(*tried, *cause);
+  for (const Fact& fact : finding.evidence)
+    if (const auto* tried = std::get_if<TriedDurable>(&fact)) {
+      if (tried->cure != CureKind::Fence) return std::string(rowOf(finding.kind).hint);
+      return fmt::format(
+          "put a fence (sfence, pmem_drain) after {}, before the bytes are relied on; if they need not "
+          "survive, mark them with blackout_ignore()",
+          Sentences{finding}.fencedText());
+    }
   // What is said of flushes, fences and order was tried, or nothing is said.
   switch (finding.kind) {
+    case FindingKind::NeverPersisted:
     case FindingKind::MissingFlush:
     case FindingKind::MissingFence:
     case FindingKind::WrongOrder:

@@ -154,6 +154,11 @@ std::vector<char*> argumentsOf(const std::vector<std::string>& command) {
   return argv;
 }
 
+void allowRandomAddresses() {
+  int now = personality(0xffffffff);
+  if (now != -1) personality(static_cast<unsigned long>(now) & ~static_cast<unsigned long>(ADDR_NO_RANDOMIZE));
+}
+
 namespace {
 
 // While it lives, new programs get the same addresses in every run, where that can be had.

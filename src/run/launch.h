@@ -55,6 +55,9 @@ class Launcher {
   Loaded loaded_;
 };
 
+// In a process that is about to become the program: it gets addresses of its own, not those that every run has.
+void allowRandomAddresses();
+
 // The words of a command as exec takes them; the command must outlive them.
 std::vector<char*> argumentsOf(const std::vector<std::string>& command);
 

@@ -133,6 +133,7 @@ Result<void> ProcessRunner::launch(const RecoveryProgram& program) {
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
     for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) sigaction(s, &plain, nullptr);
+    if (program.randomAddresses) allowRandomAddresses();
   });
   for (int fd : theirs) ::close(fd);
   if (!launched) return tl::unexpected(launched.error());

@@ -20,9 +20,10 @@ namespace blackout {
 struct RecoveryProgram {
   std::vector<std::string> command;
   std::vector<PoolPattern> patterns;
-  std::string input;       // file for standard input; empty: nothing
-  std::string before;      // folder with other files as they were before the recording; empty: none
-  RuntimeOptions options;  // further ones: traps, a client, a heap ...
+  std::string input;             // file for standard input; empty: nothing
+  std::string before;            // folder with other files as they were before the recording; empty: none
+  bool randomAddresses = false;  // not those of the recorded process; PM is where that had it all the same
+  RuntimeOptions options;        // further ones: traps, a client, a heap ...
 };
 
 struct RunLimits {

@@ -169,7 +169,7 @@ TEST(NeverPersisted, AtTheEndOfItsOperation) {
   EXPECT_EQ(integerOf(claim.store.bytes.before), 0U);
   EXPECT_EQ(integerOf(claim.store.bytes.after), 1U);
   EXPECT_EQ(f.places[1].label, "the operation ends here");
-  ASSERT_EQ(f.evidence.size(), 1U);
+  ASSERT_EQ(f.evidence.size(), 2U);
   EXPECT_EQ(kindOf(p.trace()[std::get<DurableTooLate>(f.evidence[0]).event]), EventKind::Sfence);
 }
 
@@ -179,7 +179,26 @@ TEST(NeverPersisted, JudgedOnce) {
   p.storeAt(p.place(1), 0);
   p.opEnd(1);
   expectFound(p, kDetector, {1, 1});  // not at exit again
-  EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<Fact>{NeverDurable{}}));
+  EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<Fact>{NeverDurable{}, TriedDurable{CureKind::Flush}}));
+}
+
+// What would have been enough is tried: the smallest that makes all of them durable.
+TEST(NeverPersisted, SaysWhatWasTried) {
+  auto tried = [](JudgedProgram& p) { return std::get<TriedDurable>(p.found(kDetector)[0].evidence.back()).cure; };
+  JudgedProgram unflushed;
+  unflushed.storeAt(unflushed.place(1), 0);
+  EXPECT_EQ(tried(unflushed), CureKind::Flush);
+  JudgedProgram unfenced;
+  unfenced.storeAt(unfenced.place(1), 0);
+  unfenced.clwb(1, 0);
+  EXPECT_EQ(tried(unfenced), CureKind::Fence);
+  // A fence after the one flush leaves the other store.
+  JudgedProgram both;
+  StackId place = both.place(1);
+  both.storeAt(place, 0);
+  both.clwb(1, 0);
+  both.storeAt(place, 64);
+  EXPECT_EQ(tried(both), CureKind::Flush);
 }
 
 TEST(NeverPersisted, NotWhatTheOperationPersisted) {
@@ -349,7 +368,7 @@ TEST(NeverPersisted, SaysThatItDependsOnRmwFences) {
   expectNothing(p, kDetector);
   auto findings = p.found(kDetector, "rmw-fences=off");
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].evidence, (std::vector<Fact>{DurableWithRmwFences{}}));
+  EXPECT_EQ(findings[0].evidence, (std::vector<Fact>{DurableWithRmwFences{}, TriedDurable{CureKind::Fence}}));
 }
 
 TEST(NeverPersisted, SilentWhenBlind) {

@@ -11,7 +11,7 @@ A program consists of main (maps the pool, publishes, checks) and three units wi
   reverse    the ways are compiled libraries, main is plain
   linked     compiled, but linked with small plain libraries and zlib
 
-The heap's program is one unit: compiled or plain.
+The programs of the heap and of pointers are one unit each: compiled or plain.
 """
 
 import concurrent.futures
@@ -96,6 +96,7 @@ class Programs:
         run(self.compiler(HALVES[build][0]), "-rdynamic", self.object(work, *main), *units.values(), *words, "-o", self.path(build))
         if build in ("compiled", "plain"):
             self.heap(build)
+            run(self.compiler(build), *COMMON, *FLAGS[build], SOURCES / "pointers.cpp", "-pthread", "-o", self.path(build).with_name("pointers"))
         (folder / "built").write_text(self.key())
 
     def heap(self, build):

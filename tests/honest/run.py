@@ -54,7 +54,7 @@ def make_folder(options, row):
 
 
 def command_of(row, options, folder):
-    names = {"ways": options.programs.path(row.build), "heap": options.programs.path(row.build).with_name("heap"), "folder": folder, "programs": options.programs.folder}
+    names = {"ways": options.programs.path(row.build), "heap": options.programs.path(row.build).with_name("heap"), "pointers": options.programs.path(row.build).with_name("pointers"), "folder": folder, "programs": options.programs.folder}
     words = [str(options.blackout), "check", "--jobs", "1", *(["--pm", "pool"] if row.pool_exists else []), "--json", "report.json", "--findings", "findings", *row.options]
     for option, command in (("--recover", row.recover), ("--checker", row.checker)):
         if command is not None:

@@ -116,6 +116,10 @@ ENDING_BUILDS = {"deadlock_pm": USUAL, "abort": ALL, "exit_1": ALL, "null_functi
 # Ways of heap.cpp.
 HEAPS = "direct posix_memalign strdup realloc asprintf snprintf string string_append vector list map pthread_create time mutex threads"
 
+# Ways of pointers.cpp; of a pointer that is kept encoded nobody can say where it was stored.
+POINTERS = "global stack mapping local thread_local thread_stack"
+ENCODED = "xored_global xored_stack xored_local xored_mapping xored_thread_local"
+
 # Restarts by other programs: the command, and the builds of the program behind it.
 COMMANDS = {
     "env": ("env A=1 {ways} pool check", USUAL),
@@ -158,7 +162,7 @@ FILES = {
 
 # In `make test`: a sample of every kind of row.
 QUICK = ["write.direct.*", "write.memcpy:100.*", "write.helper_*.compiled.*", "write.helper_*.late.*", "special.recorded_by_env.compiled.*", "by.env.plain.*", "by.sh.compiled.*",
-         "by.checker_script.plain.*", "end.abort.compiled.*", "end.null_function.plain.*", "end.loop_pm.compiled.*", "read.strcmp.unit.*", "read.cout.late.*", "read.direct.*",
+         "by.checker_script.plain.*", "end.abort.compiled.*", "end.null_function.plain.*", "end.loop_pm.compiled.*", "read.strcmp.unit.*", "read.cout.late.*", "read.direct.*", "pointer.local.*", "pointer.xored_local.*",
          *(f"write.{way}.{build}.*" for build in FEW for way in ("memcpy:7", "snprintf", "read:16", "mutex_locked", "movnti", "clwb_locked", "qsort", "fork", "pmr_string")),
          *(f"read.{way}.{build}.*" for build in FEW for way in ("memcmp", "printf", "atoi", "string", "qsort", "pread", "fork", "signal_handler", "map_twice"))]
 
@@ -257,6 +261,16 @@ def heap_rows():
                             flushes_more=way in ("list", "map"))
 
 
+def pointer_rows():
+    for way in f"{POINTERS} {ENCODED}".split():
+        for build in FEW:
+            for row in both(f"pointer.{way}", "pointer", build, f"{{pointers}} pool store {way} {{version}}", recover=f"{{pointers}} pool follow {way}",
+                            place="store_pointer", kind="stale-pointer"):
+                if way in ENCODED.split() and row.code == 1:
+                    row = dataclasses.replace(row, code=3, place=None, kind=None, says="kept encoded")
+                yield row
+
+
 def command_rows():
     for group, table in (("recover", COMMANDS), ("checker", CHECKERS)):
         for way, (command, builds) in table.items():
@@ -293,7 +307,7 @@ def special_rows():
 
 
 def rows():
-    table = [row for made in (write_rows, read_rows, end_rows, heap_rows, command_rows, special_rows) for row in made()]
+    table = [row for made in (write_rows, read_rows, end_rows, heap_rows, pointer_rows, command_rows, special_rows) for row in made()]
     names = [row.name for row in table]
     assert len(set(names)) == len(names), {name for name in names if names.count(name) > 1}
     assert all(row.build in BUILDS for row in table)

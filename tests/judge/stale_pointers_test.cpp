@@ -56,7 +56,9 @@ TEST(StalePointers, OfAProgramFileAllAddressesMoveByOneDistance) {
   EXPECT_GE(*a.moved(kBegin), kNowhereBase);
   EXPECT_EQ(a.original(*a.moved(kFunction) + 8), kFunction + 8);
   EXPECT_TRUE(a.moved(0x7fffffffe000));  // the stack
-  for (std::uint64_t other : {std::uint64_t{0}, std::uint64_t{4711}, kBegin - 1, kEnd, UINT64_MAX, kPmBase + 64})
+  EXPECT_TRUE(a.moved(0x7ffff7d8e740));  // thread-local memory
+  EXPECT_TRUE(a.moved(kEnd + 0x2a0));    // the heap
+  for (std::uint64_t other : {std::uint64_t{0}, std::uint64_t{4711}, kBegin - 1, UINT64_MAX, kPmBase + 64})
     EXPECT_FALSE(a.moved(other)) << other;
   EXPECT_FALSE(a.original(kFunction));
 }

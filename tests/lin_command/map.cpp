@@ -10,9 +10,12 @@
 // RUN: env BUG=1 not %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=LOST
 // LOST: shown: lost after it was acknowledged [not-linearizable, missing-flush]
 // LOST-NEXT: {{^}}  insert(1, 10) -> true        acknowledged
-// LOST-NEXT: {{^}}  crash                        after (2), map.cpp:[[#]]: what was stored to Slot.key was lost, all else was durable
+// LOST-NEXT: {{^}}  crash                        after (3), map.cpp:[[#]]: what was stored to Slot.key was lost, all else was durable
 // LOST-NEXT: {{^}}  get(1) -> nothing            no order of the operations explains this answer: 10 was promised (durable linearizability of a map)
-// LOST: answers what no order of the operations explains: get({{[0-9]+}})
+// LOST: is not flushed before the operation ends at (2): {{.*}} answers what no order of the operations explains: get({{[0-9]+}})
+// LOST: Tried in the simulation: with a flush and a fence after (1), these crash states can't come about.
+// LOST: hint: flush the line of (1) and fence, before the operation ends at (2)
+// LOST: SUMMARY: blackout: 1 shown,
 // RUN: env BUG=1 not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY: answers the same again
 // With any number of jobs the same.
@@ -40,6 +43,16 @@
 // LEAK: shown: the structure no longer works [not-linearizable]
 // LEAK: {{^}}  insert({{[0-9]+}}, {{[0-9]+}}) -> false no order of the operations explains this answer: it could only be true
 // RUN: env SMALL=1 %blackout lin --pm pool --ops ops.txt -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+//
+// A fuzzer's bytes are operations, too: the same bytes the same ones, and when they end it ends.
+// RUN: printf 'a few bytes of any kind, none of them an operation' > bytes
+// RUN: rm -rf blackout-findings && env BUG=1 not %blackout lin --pm pool --ops-bytes bytes --json one.json -- ./map pool 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: shown: lost after it was acknowledged [not-linearizable, missing-flush]
+// RUN: rm -rf blackout-findings && env BUG=1 not %blackout lin --pm pool --ops-bytes bytes --json three.json -- ./map pool > /dev/null 2>&1
+// RUN: diff one.json three.json
+// RUN: %blackout lin --pm pool --ops-bytes bytes -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %blackout lin --pm pool --ops-bytes nowhere -- ./map pool 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: --ops-bytes nowhere: can't be read; name a file of bytes, as a fuzzer gives them
 //
 // A plain compiler's program is the same, and works without Blackout.
 // RUN: g++ -std=c++17 -O2 -g -I%include %s -o plain && ./plain other && rm other

@@ -48,7 +48,7 @@ TEST(Fingerprint, IsOfKindAndSitesOnly) {
   b.counts = {99, 100};
   b.examples = {{"/p", 1, 2, ""}};
   b.claim = NotDurable{};
-  b.evidence = {NeverDurable{}};
+  b.evidence = {NeverDurable{}, TriedDurable{CureKind::Flush}};
   b.places[0].label = "other";
   b.places[0].stack = {{"f", "x.c", 3, 0, "", false}};
   EXPECT_EQ(fingerprint(a), fingerprint(b));

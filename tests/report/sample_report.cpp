@@ -48,7 +48,7 @@ Report sampleReport(const std::string& folder) {
   exit.label = "the program ends";
   lost.places = {written, ends, exit};
   lost.counts = {3, 1000};
-  lost.evidence = {DurableTooLate{90}, DurableWithRmwFences{}};
+  lost.evidence = {DurableTooLate{90}, DurableWithRmwFences{}, TriedDurable{CureKind::Flush}};
   lost.examples = {{"/pool/pool.img", 0x1040, 8, "List.head"}, {"/pool/pool.img", 0x2000, 1, "Node.next"}};
   lost.operation = "push\x1b[31m";
   r.findings.push_back(lost);

@@ -497,6 +497,10 @@ TEST(Facts, OfBadReadsAndDetectors) {
   EXPECT_EQ(says(NotRunAgain{}), "There was no time to run the same restart once more, so this is only suspected.");
   EXPECT_EQ(says(LockLeft{}), "Whoever held that lock ended with the power: no process is left that could release it.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
+  EXPECT_EQ(says(TriedDurable{CureKind::Flush}),
+            "Tried in the simulation: with a flush and a fence after (1) it is durable in time, each time.");
+  EXPECT_EQ(says(TriedDurable{CureKind::Fence}),
+            "Tried in the simulation: with a fence after (1) it is durable in time, each time.");
   EXPECT_EQ(says(DurableTooLate{9}), "It was made durable afterwards, too late for a crash in between.");
   EXPECT_EQ(says(DurableWithRmwFences{}),
             "It depends on rmw-fences=off: with locked instructions as fences the store is durable in time.");
