@@ -515,7 +515,7 @@ const void* endOf(uint32_t thread) { return &threads[thread]; }
 bool hasEnded(uint32_t thread) { return threads[thread].state == State::Ended; }
 
 // A signal's handler that runs in a thread without the turn, or in the middle of what is below, takes no part.
-static bool mayTakePart() { return self.turns != 0 && self.turns == current && !self.switching; }
+static bool mayTakePart() { return self.turns != 0 && self.turns == current && !self.switching && !self.busy; }
 
 static void changeTurn(Reason reason, uint32_t to) {
   int saved = errno;

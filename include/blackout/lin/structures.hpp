@@ -61,6 +61,7 @@ class MapHarness {
   static constexpr bool kUpdates = HasUpdate<T, Operand, Operand>::value, kPuts = HasPut<T, Operand, Operand>::value;
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, true, kUpdates, kPuts); }
   static std::vector<Step> rivals(const Step& s) {
+    if (s.arguments.empty()) return {s};
     std::uint64_t key = s.arguments[0];
     return {{"get", {key}}, {"remove", {key}}, {"insert", {key, 5000}}};
   }
@@ -145,6 +146,7 @@ class SetHarness {
   static constexpr const char* kName = "set";
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, false, false, false); }
   static std::vector<Step> rivals(const Step& s) {
+    if (s.arguments.empty()) return {s};
     std::uint64_t key = s.arguments[0];
     return {{"contains", {key}}, {"remove", {key}}, {"insert", {key}}};
   }
@@ -290,6 +292,7 @@ struct ArrayHarness {
     return steps;
   }
   static std::vector<Step> rivals(const Step& s) {
+    if (s.arguments.empty()) return {s};
     return {{"read", {s.arguments[0]}}, {"write", {s.arguments[0], 5000}}};
   }
   static bool run(T& array, const Step& s) {

@@ -4,6 +4,7 @@
 #include "runtime/client_requests.h"
 #include "runtime/recorder.h"
 #include "runtime/regions.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/known_stacks.h"
 #include "runtime/trap/patched_access.h"
 
@@ -52,6 +53,7 @@ bool record(const Patch& patch, AccessFrame& f) {
 
 bool fenceReached(const Patch& patch, AccessFrame& f) {
   if (self.busy || self.inStub) return false;
+  switchPoint(reinterpret_cast<void*>(patch.pc));
   if (!recordsEvents())
     return patch.kind != BLACKOUT_SITE_Request || (inRun() && isOnlyRecorded(reinterpret_cast<const uint64_t*>(f.rax)));
   if (!isRecording() || !enterStub()) return false;

@@ -381,6 +381,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
   Fault fault = Fault::Theirs;
   if (i != nullptr) {
     auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]);
+    if (controlled && !self.busy && !inRuntime(pc)) switchAt(reinterpret_cast<void*>(pc));
     bool counts = countsAndLearns(*i, pc);
     fault = recordsEvents() ? recordFault(*i, u, address, true) : observeFault(*i, u, address, counts);
   }
@@ -403,6 +404,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
 
 // An instruction that was replaced is about to be executed.
 void onPatch(const Patch& patch, ucontext_t& context) {
+  switchPoint(reinterpret_cast<void*>(patch.pc));
   if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;
   Stack stack;
