@@ -7,8 +7,8 @@
 
 namespace blackout::rt {
 
-// args[0] is the code; returns the request's answer. `frame` is the hook's. `where`, if it is given, gets the place that
-// was recorded with it, if one was.
+// args[0] is the code; returns the request's answer. `frame` is the hook's. `where`, if it is given, gets the place
+// that was recorded with it, if one was.
 uint64_t clientRequest(uint64_t unanswered, const uint64_t* args, blackout_site* site, const void* frame,
                        uint32_t* where = nullptr);
 
