@@ -110,6 +110,15 @@ enum class BugClass : std::uint8_t { None, Race, Semantic, Performance };
 std::string_view nameOf(BugClass bugClass);  // "race", "semantic", "performance"; empty: none
 
 struct Finding {
+  // Compiled once, in finding.cpp: hundreds of places copy and destroy findings.
+  Finding();
+  Finding(const Finding&);
+  Finding(Finding&&) noexcept;
+  Finding& operator=(const Finding&);
+  Finding& operator=(Finding&&) noexcept;
+  ~Finding();
+  bool operator==(const Finding&) const;
+
   FindingKind kind{};
   Severity severity{};
   BugClass bugClass{};
@@ -125,7 +134,6 @@ struct Finding {
   std::optional<ShownBy> shownBy;
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
-  bool operator==(const Finding&) const = default;
 };
 
 constexpr std::size_t kMaxExamples = 4;
