@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-
 namespace blackout {
 
 namespace {
