@@ -16,6 +16,7 @@ foreach(language C CXX)
   target_compile_definitions(
     ${target} PRIVATE BLACKOUT_WRAPPER_CXX=${is_cxx} BLACKOUT_CLANG="${BLACKOUT_CLANG}"
                       BLACKOUT_CLANGXX="${BLACKOUT_CLANGXX}")
+  target_compile_options(${target} PRIVATE -O0)
   target_link_libraries(${target} PRIVATE blackout_settings)
   install(TARGETS ${target} RUNTIME DESTINATION bin)
 endforeach()

@@ -94,9 +94,4 @@ class Trace {
   std::vector<LoadedModule> modules_;
 };
 
-// The layout of table payloads, used by every writer and by the reader.
-std::string encodeSite(const Site& site);
-Result<Site> decodeSite(std::string_view payload);
-std::string encodeModule(const LoadedModule& module);
-
 }  // namespace blackout

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "events/byte_stream.h"
-#include "events/trace.h"
+#include "events/table_payloads.h"
 
 namespace blackout {
 

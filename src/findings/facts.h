@@ -23,6 +23,21 @@ enum class FindingKind : std::uint8_t {
 #undef BLACKOUT_FINDING
 };
 
+// One of several structs. A type of its own and not the variant itself, so that what copies, moves, compares and
+// destroys a claim or a fact is compiled once, in facts.cpp, and not in every source that has findings.
+template <class Variant>
+class OneOf : public Variant {
+ public:
+  using Variant::Variant;
+  OneOf();
+  OneOf(const OneOf&);
+  OneOf(OneOf&&) noexcept;
+  OneOf& operator=(const OneOf&);
+  OneOf& operator=(OneOf&&) noexcept;
+  ~OneOf();
+  bool operator==(const OneOf& other) const;
+};
+
 // The number of a place in its finding, from 1; 0: none of them.
 using PlaceNo = Id<struct PlaceNoTag, std::uint32_t>;
 
@@ -171,8 +186,9 @@ struct InterruptedCreation {
   bool operator==(const InterruptedCreation&) const = default;
 };
 
-using Claim = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
-                           LoggedInVain, NotLogged, InterruptedCreation>;
+using Claims = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
+                            LoggedInVain, NotLogged, InterruptedCreation>;
+using Claim = OneOf<Claims>;
 
 // --- Facts that support a claim ---
 
@@ -327,7 +343,7 @@ struct NoOrder {
   std::vector<Values> possible;     // what it might have returned
   // Acknowledged ones of other threads than those under way, without which there would be an order: they saw what was
   // not durable.
-  std::vector<std::uint32_t> witnesses;
+  std::vector<std::uint32_t> witnesses = {};
   bool operator==(const NoOrder&) const = default;
 };
 
@@ -470,11 +486,12 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Fact =
+using Facts =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
                  FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
                  TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits,
                  ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, TriedDurable,
                  DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Fact = OneOf<Facts>;
 
 }  // namespace blackout

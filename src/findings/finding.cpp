@@ -40,6 +40,14 @@ auto placeKey(const Finding& f) {
 
 }  // namespace
 
+Finding::Finding() = default;
+Finding::Finding(const Finding&) = default;
+Finding::Finding(Finding&&) noexcept = default;
+Finding& Finding::operator=(const Finding&) = default;
+Finding& Finding::operator=(Finding&&) noexcept = default;
+Finding::~Finding() = default;
+bool Finding::operator==(const Finding&) const = default;
+
 const std::vector<FindingKindRow>& findingKinds() {
   static const std::vector<FindingKindRow> rows = {
 #define BLACKOUT_FINDING(Name, text, severity, title, meaning, hint) \

@@ -110,6 +110,15 @@ enum class BugClass : std::uint8_t { None, Race, Semantic, Performance };
 std::string_view nameOf(BugClass bugClass);  // "race", "semantic", "performance"; empty: none
 
 struct Finding {
+  // Compiled once, in finding.cpp: hundreds of places copy and destroy findings.
+  Finding();
+  Finding(const Finding&);
+  Finding(Finding&&) noexcept;
+  Finding& operator=(const Finding&);
+  Finding& operator=(Finding&&) noexcept;
+  ~Finding();
+  bool operator==(const Finding&) const;
+
   FindingKind kind{};
   Severity severity{};
   BugClass bugClass{};
@@ -126,7 +135,6 @@ struct Finding {
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
   std::string schedule;  // of the recording that it is about, where there were several; empty: the usual one
-  bool operator==(const Finding&) const = default;
 };
 
 constexpr std::size_t kMaxExamples = 4;

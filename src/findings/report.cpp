@@ -4,6 +4,9 @@
 
 namespace blackout {
 
+bool ExploredCrashes::operator==(const ExploredCrashes&) const = default;
+bool Report::operator==(const Report&) const = default;
+
 std::array<std::uint64_t, 3> countBySeverity(const Report& report) {
   std::array<std::uint64_t, 3> counts{};
   for (const Finding& f : report.findings) ++counts[static_cast<std::size_t>(f.severity)];

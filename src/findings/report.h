@@ -100,7 +100,7 @@ struct ExploredCrashes {
   std::vector<AssumedRecord> assumptions;
   std::vector<std::string> notExplored;
   std::vector<LoadSources> loads;  // only if asked for
-  bool operator==(const ExploredCrashes&) const = default;
+  bool operator==(const ExploredCrashes&) const;
 };
 
 struct PoolSummary {
@@ -134,7 +134,7 @@ struct Report {
   bool trapped = false;                        // code that is not instrumented was followed by traps
   RunSummary run;
   std::optional<ExploredCrashes> exploration;  // none: crashes were not explored
-  bool operator==(const Report&) const = default;
+  bool operator==(const Report&) const;
 
   bool complete() const { return incomplete.empty(); }
   std::uint64_t suppressed() const {

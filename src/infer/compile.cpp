@@ -8,12 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/StringSaver.h"
 
 namespace blackout {
@@ -90,30 +91,35 @@ Result<pid_t> start(const CompileJob& job, const Compilation& how, const Running
 Result<std::vector<CompileJob>> readCompileCommands(const std::string& path) {
   std::ifstream in(path);
   if (!in) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
-  const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto json = llvm::json::parse(text);
   auto wrong = [&](const char* what) { return fail(fmt::format("{} is not a compilation database: {}", path, what)); };
-  if (!json.is_array()) return wrong("it is not a JSON array");
+  if (!json) llvm::consumeError(json.takeError());
+  const llvm::json::Array* rows = json ? json->getAsArray() : nullptr;
+  if (rows == nullptr) return wrong("it is not a JSON array");
   std::vector<CompileJob> jobs;
   std::set<std::string> seen;
   const fs::path here = fs::absolute(fs::path(path)).parent_path();
-  for (const auto& row : json) {
-    if (!row.is_object() || !row.contains("file") || !row["file"].is_string()) return wrong("an entry has no \"file\"");
+  for (const llvm::json::Value& value : *rows) {
+    const llvm::json::Object* row = value.getAsObject();
+    const auto file = row != nullptr ? row->getString("file") : std::nullopt;
+    if (!file) return wrong("an entry has no \"file\"");
     CompileJob job;
-    job.file = row["file"].get<std::string>();
+    job.file = file->str();
     job.directory = here;
-    if (row.contains("directory") && row["directory"].is_string())
-      job.directory = here / row["directory"].get<std::string>();
+    if (const auto directory = row->getString("directory")) job.directory = here / directory->str();
     std::vector<std::string> words;
-    if (row.contains("arguments") && row["arguments"].is_array()) {
-      for (const auto& word : row["arguments"]) {
-        if (!word.is_string()) return wrong("an argument is not a string");
-        words.push_back(word.get<std::string>());
+    if (const llvm::json::Array* arguments = row->getArray("arguments")) {
+      for (const llvm::json::Value& argument : *arguments) {
+        const auto word = argument.getAsString();
+        if (!word) return wrong("an argument is not a string");
+        words.push_back(word->str());
       }
-    } else if (row.contains("command") && row["command"].is_string()) {
+    } else if (const auto command = row->getString("command")) {
       llvm::BumpPtrAllocator memory;
       llvm::StringSaver saver(memory);
       llvm::SmallVector<const char*> split;
-      llvm::cl::TokenizeGNUCommandLine(row["command"].get<std::string>(), saver, split);
+      llvm::cl::TokenizeGNUCommandLine(*command, saver, split);
       words.assign(split.begin(), split.end());
     }
     if (words.empty()) return wrong("an entry has neither \"command\" nor \"arguments\"");

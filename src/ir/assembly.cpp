@@ -231,7 +231,10 @@ class Reader {
       SmallVector<StringRef, 3> parts;
       inner.split(parts, ',');
       m.base = operandNumber(parts[0].trim());
-      if (parts.size() > 1 && (m.index = operandNumber(parts[1].trim())) < 0) return std::nullopt;
+      if (parts.size() > 1) {
+        m.index = operandNumber(parts[1].trim());
+        if (m.index < 0) return std::nullopt;
+      }
       if (parts.size() > 2 && parts[2].trim().getAsInteger(0, m.scale)) return std::nullopt;
     }
     return m.base < 0 ? std::nullopt : std::optional(m);

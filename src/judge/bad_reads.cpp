@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "events/trace.h"
 #include "judge/state_probe.h"
 #include "model/versions.h"
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "detect/by_site.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "detect/by_site.h"
+#include "events/trace.h"
 #include "judge/answer_judge.h"
 #include "judge/lost_store.h"
 #include "judge/order_judge.h"

@@ -5,27 +5,23 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <set>
 
-#include "binary/site_places.h"
 #include "binary/user_frame.h"
-#include "detect/by_site.h"
+#include "events/trace.h"
 #include "events/waits.h"
 #include "findings/numbers.h"
 #include "judge/before_run.h"
+#include "judge/exploration_account.h"
 #include "judge/intact.h"
 #include "judge/likely_points.h"
 #include "judge/other_addresses.h"
 #include "judge/pool_creation.h"
 #include "judge/read_coverage.h"
 #include "judge/recovery_detectors.h"
-#include "judge/site_coverage.h"
 #include "model/crash_trace.h"
 #include "run/launch.h"
 #include "run/patience.h"
@@ -39,44 +35,6 @@ constexpr double kFewRunsPerPoint = 0.5;
 constexpr double kManyRunsPerPoint = 8;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
-
-// What is known to differ between its runs; that it is the reason is not known.
-std::string cureOf(std::uint32_t used) {
-  std::string text;
-  auto add = [&](std::uint32_t bit, std::string_view why) {
-    if ((used & bit) != 0) text += fmt::format("{}{}", text.empty() ? "" : "; ", why);
-  };
-  add(kUsedThreads, "it has threads, whose order is not fixed (run it with one)");
-  add(kUsedTime, "it asks for the time, which --no-pin leaves real (leave that option out)");
-  add(kUsedRandom, "it asks for random numbers, which --no-pin leaves real (leave that option out)");
-  add(kUsedProcesses, "it starts other processes (let the restart do its work itself)");
-  return fmt::format(
-      "{}{}it may use addresses, uninitialised memory, or the processor's own clock and random numbers (rdtsc, rdrand) "
-      "as values",
-      text, text.empty() ? "" : "; or ");
-}
-
-std::string nextText(const std::optional<Query>& q, const TrackedBytes& tracked) {
-  if (!q) return "ended";
-  switch (q->kind) {
-    case QueryKind::Path:
-      return fmt::format("looked for {}", tracked.paths()[q->subject]);
-    case QueryKind::Op:
-      return fmt::format("asked for operation {}", q->subject);
-    case QueryKind::Bytes:
-      break;
-  }
-  PmAddr addr = addressOf(tracked.line(q->line())) + static_cast<unsigned>(std::countr_zero(q->mask));
-  return fmt::format("read {} at offset {:#x} of pool {}",
-                     counted(static_cast<std::uint64_t>(std::popcount(q->mask)), "byte"), offsetOf(addr),
-                     fileOf(addr).value());
-}
-
-std::string divergenceText(const Divergence& d, const TrackedBytes& tracked) {
-  return fmt::format("The restarted program is not deterministic: after {} equal reads one run {} and another {}; {}.",
-                     grouped(d.at), d.outcome ? "ended in one way" : nextText(d.before, tracked),
-                     d.outcome ? "in another" : nextText(d.now, tracked), cureOf(d.usedBefore | d.usedNow));
-}
 
 // The commit variables, or an error with the place where one is registered wrongly.
 Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
@@ -194,7 +152,8 @@ class Check {
     if (!found) return tl::unexpected(found.error());
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
-    if (inTime && !allFail) tryElsewhere(judged);
+    ExplorationAccount account(explorer, r_, o_, stacks_, programs(), out_);
+    if (inTime && !allFail) tryElsewhere(judged, account);
     if (auto ok = tellCreations(judge); !ok) return tl::unexpected(ok.error());
     if (!guardians.leftOut().empty()) out_.incomplete.push_back(guardians.leftOut());
     if (std::uint64_t left = answers.unexplained() + suspicion.unexplained(); left != 0)
@@ -221,19 +180,19 @@ class Check {
           "what "
           "was stored between two ordering points; blackout_op_begin() and blackout_op_end() make that exact.");
     if (before->has_value() && !allFail) sayExcused(**before);
-    countRaces(compare && !allFail ? &expected : nullptr, judged.shown);
+    account.countRaces(compare && !allFail ? &expected : nullptr, judged.shown);
     if (!allFail) sayUnread(judge);
-    if (auto ok = summarise(judge); !ok) return tl::unexpected(ok.error());
+    account.summarise(judge);
     if (likely_) {
-      tellLikelyPoints();
-      sayNeverReached();
+      account.tellLikelyPoints(*likely_);
+      account.sayNeverReached();
     }
-    if (o_.loadsReport) listLoads();
+    if (o_.loadsReport) account.listLoads();
     return std::move(out_);
   }
 
  private:
-  void tryElsewhere(const JudgedExploration& judged) {
+  void tryElsewhere(const JudgedExploration& judged, ExplorationAccount& account) {
     if (!r_.elsewhere || !wants(o_.detect, FindingKind::StalePointer)) return;
     const ShowContext& c = judged.context;
     StateProbe probe(c.explorer, c.baseline, c.runner, c.traces, c.judge);
@@ -242,7 +201,7 @@ class Check {
       out_.incomplete.push_back(fmt::format(
           "Restarts with other addresses of code, heap and stacks could not be tried: {}.", fails.error().sentence));
     } else if (*fails) {
-      std::string read = (*fails)->read == 0 ? std::string() : placeAt((*fails)->read);
+      std::string read = (*fails)->read == 0 ? std::string() : account.placeAt((*fails)->read);
       out_.incomplete.push_back(fmt::format(
           "With other addresses of its code, heap and stacks than the recorded process had, a restart {} where it ends "
           "well otherwise: it follows a pointer of the earlier process that is kept encoded{}. No finding can name its "
@@ -552,222 +511,6 @@ class Check {
         programs.push_back(m.path);
     return programs;
   }
-  // "map.cpp:60"; empty: unknown.
-  std::string placeAt(std::uint64_t site) {
-    if (const Site* trapped = r_.runs.trappedSite(site)) return shortPlace(*trapped);
-    if (!sites_) sites_.emplace(programs());
-    return sites_->at(site);
-  }
-
-  Result<void> summarise(StateJudge& judge) {
-    const ExplorationSummary& s = explorer_->summary();
-    ExploredCrashes& e = out_.exploration;
-    e.strategy = o_.strategy;
-    e.command = o_.program.command;
-    e.crashesInARow = o_.crashesInARow;
-    e.points = s.points;
-    e.completePoints = s.completePoints;
-    e.runs = s.runs;
-    e.states = s.runsPerSpaceAlone;
-    std::map<std::string, std::uint64_t> unknown;
-    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount()))
-      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
-        const Verdict& v = judge.verdict(space, recovery);
-        if (v.judgement == Judgement::Failed) ++e.failing;
-        if (v.judgement == Judgement::Unknown) ++unknown[v.symptom];
-      }
-    for (const auto& [why, count] : unknown) e.unjudged += count;
-    for (const auto& [why, count] : unknown)
-      out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
-    assumptions(s);
-    restrictions(s);
-    if (auto ok = bounds(s); !ok) return ok;
-    out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
-    out_.incomplete.insert(out_.incomplete.end(), s.unseen.begin(), s.unseen.end());
-    e.notExplored.insert(e.notExplored.end(), out_.incomplete.begin(), out_.incomplete.end());
-    return {};
-  }
-
-  // Pairs of a store and a read that race across the failure, and how many of them do no harm: no restart fails without
-  // the store, and no finding is about such a race. `expected`: what answers were compared with; null: they were not.
-  void countRaces(ExpectedAnswers* expected, const std::vector<Cause>& causes) {
-    std::set<SiteKey> harmful;
-    for (const Cause& c : causes) harmful.insert(c.lostSites.begin(), c.lostSites.end());
-    std::map<std::pair<SiteKey, std::uint64_t>, bool> pairs;  // whether answers were compared
-    for (const RacedRead& r : explorer_->summary().races) {
-      const SpaceInfo& info = explorer_->space(r.space);
-      LineId id = info.level == 1 ? index_.lineId(r_.tracked.line(r.line)) : kNoLine;
-      if (id == kNoLine) continue;
-      bool compared = expected != nullptr && expected->compared(r.space);
-      for (const LineStore& s : index_.openStores(id, info.at, 0, index_.historyLength(id, info.at)))
-        if ((maskOf(index_, s.store) & r.mask) != 0) {
-          auto [pair, fresh] = pairs.try_emplace(
-              {siteKey(index_.trace(), index_.trace()[index_.stores()[s.store].event]), r.site}, true);
-          pair->second &= compared;
-        }
-    }
-    std::uint64_t told = 0;
-    for (const ReplayableFinding& f : out_.findings) told += f.finding.bugClass == BugClass::Race ? 1 : 0;
-    ExploredCrashes& e = out_.exploration;
-    e.races = pairs.size();
-    std::uint64_t benign = 0;
-    for (const auto& [pair, compared] : pairs) {
-      e.uncomparedRaces += compared ? 0 : 1;
-      benign += compared && !harmful.contains(pair.first) ? 1 : 0;
-    }
-    std::uint64_t compared = e.races - e.uncomparedRaces;
-    e.benignRaces = std::min(benign, compared - std::min(compared, told));
-  }
-
-  void assumptions(const ExplorationSummary& s) {
-    for (const ChecksumAssumption& a : s.assumptions) {
-      const Site* trapped = r_.runs.trappedSite(a.record.site);
-      AssumedRecord record;
-      record.place = a.record.site == 0 ? std::string() : placeAt(a.record.site);
-      record.declared = a.record.reader == RecordReader::Declared;
-      record.allowed = o_.assumeChecksums;
-      record.refuted = a.refuted;
-      record.pmdk = trapped != nullptr && isPmdkLibrary(trapped->module);
-      record.lines = a.lines;
-      record.log10States = std::log10(a.states);
-      record.tried = a.tried;
-      record.points = a.spaces;
-      if (!record.known())
-        out_.incomplete.push_back(fmt::format(
-            "The record{} may be checksummed, and only {} of {} combinations of its lines were tried. If it is, say so "
-            "with --assume checksums or blackout_checksum().",
-            record.place.empty() ? std::string() : " at " + record.place, grouped(record.tried),
-            countOfLog10(record.log10States)));
-      out_.exploration.assumptions.push_back(std::move(record));
-    }
-  }
-
-  // What the user chose to leave out.
-  void restrictions(const ExplorationSummary& s) {
-    auto& list = out_.exploration.notExplored;
-    if (!o_.points.whole()) {
-      std::size_t enough = index_.points(PointsMode::Enough).size();
-      list.push_back(fmt::format("Crashes at other points than the {} chosen; {} would be enough.", grouped(s.points),
-                                 grouped(enough)));
-    }
-    if (s.statesTried != 0)
-      list.push_back(fmt::format("States that the strategy {} does not choose: it tried {} of {}.", o_.strategy,
-                                 grouped(s.statesTried), countOfLog10(s.log10States)));
-  }
-
-  Result<void> bounds(const ExplorationSummary& s) {
-    auto& list = out_.incomplete;
-    if (s.stop != Stop::Finished) {
-      std::string by = s.stop == Stop::MaxRuns ? "--max-runs" : s.stop == Stop::Seconds ? "--time" : "an interrupt";
-      std::string text = fmt::format("The exploration was ended by {}: {} of {} are complete.", by,
-                                     grouped(s.completePoints), counted(s.points, "point"));
-      if (!o_.saveTo.empty()) {
-        std::error_code error;
-        std::filesystem::create_directories(std::filesystem::path(o_.saveTo).parent_path(), error);
-        auto saved = explorer_->save(o_.saveTo);
-        text += saved ? fmt::format(" The same command with --resume {} goes on from there.", o_.saveTo)
-                      : fmt::format(" It could not be saved: {}.", saved.error().sentence);
-      }
-      list.push_back(std::move(text));
-    }
-    if (s.overBudget != 0) {
-      std::string text = fmt::format("At {} restarts differ in so many ways that only some of them were explored",
-                                     counted(s.overBudget, "point"));
-      if (const auto& most = s.explosion) {
-        std::string place = most->site == 0 ? std::string() : placeAt(most->site);
-        text += fmt::format(": at event {}, {} that may be lost {} read{}, and {} were tried",
-                            explorer_->space(most->space).at.value(), counted(most->lines, "line"),
-                            most->lines == 1 ? "is" : "are", place.empty() ? std::string() : " at " + place,
-                            counted(most->tried, "state"));
-      }
-      list.push_back(text + ".");
-    }
-    if (s.cutLines != 0)
-      list.push_back(fmt::format("{} had more versions than are enumerated.", counted(s.cutLines, "line")));
-    if (s.fileChangePoints != 0)
-      list.push_back(fmt::format("{} in a restart that had changed a pool's size or name before were not explored.",
-                                 counted(s.fileChangePoints, "crash point")));
-    if (s.diverged != 0 && s.divergence) list.push_back(divergenceText(*s.divergence, r_.tracked));
-    return {};
-  }
-
-  // What generated operations did not come by was not tested.
-  void sayNeverReached() {
-    SiteCoverage coverage = siteCoverage(index_.trace(), programs());
-    if (coverage.never.empty()) return;
-    constexpr std::size_t kNamed = 8;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(coverage.never.size(), kNamed); ++i)
-      names += (i == 0 ? "" : ", ") + coverage.never[i];
-    if (coverage.never.size() > kNamed) names += fmt::format(" and {} more", coverage.never.size() - kNamed);
-    out_.notes.push_back(fmt::format(
-        "The operations reached {} of {} that store to the structs in persistent memory; never reached: {}. "
-        "Other operations may reach them (--operations, --seed, --ops).",
-        grouped(coverage.reached), counted(coverage.places, "line"), names));
-  }
-
-  void tellLikelyPoints() {
-    const LikelyPoints& l = *likely_;
-    TestedPoints& out = out_.exploration.likely.emplace();
-    out.guardians = l.guardians;
-    out.stores = l.stores;
-    out.byGuardians = l.byGuardians;
-    out.byPublication = l.byPublication;
-    out.inferred = l.inferred;
-    out.marked = l.marked;
-    out.missed = l.missed;
-    out.incompleteTests = explorer_->summary().incompleteTests;
-    out.unrecoveredTests = explorer_->summary().unrecoveredTests;
-    if (!o_.showPoints) return;
-    std::map<std::pair<std::string, std::string>, LikelyPointLine> lines;
-    for (const LikelyPoint& p : l.points) {
-      std::vector<Frame> stack = stacks_.at(index_.trace(), stackOf(index_.trace()[p.store]));
-      std::string place;
-      if (!stack.empty())
-        if (const Frame& at = stack[userFrame(stack)]; !at.file.empty())
-          place = fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
-      LikelyPointLine& line = lines[{place, p.reason}];
-      line.place = place;
-      line.reason = p.reason;
-      ++line.times;
-      line.marked += p.marked ? 1 : 0;
-      line.inferred += p.inferred ? 1 : 0;
-    }
-    for (auto& [key, line] : lines) out.lines.push_back(std::move(line));
-  }
-
-  void listLoads() {
-    struct Row {
-      std::set<std::string> stores;
-      std::uint64_t states = 0;
-    };
-    std::map<std::string, Row> loads;
-    CrashTraces traces(*explorer_, index_);
-    for (SpaceNo space : idRange<SpaceNo>(explorer_->spaceCount())) {
-      auto indexes = traces.of(space);
-      if (!indexes) continue;
-      for (RecoveryNo recovery : explorer_->space(space).recoveries) {
-        RecoveryDetail detail = explorer_->detail(space, recovery);
-        for (std::size_t i = 0; i < detail.observations.size(); ++i) {
-          if (detail.observations[i].classes < 2) continue;
-          std::string load = placeAt(detail.observations[i].query.site);
-          Row& row = loads[load.empty() ? "a system call or a place without debug information" : load];
-          ++row.states;
-          for (const StoreRef& ref : explorer_->mayReadFrom(space, recovery, i)) {
-            std::string place = "before the recording";
-            if (ref.store != kNoStore) {
-              const Index& index = *(*indexes)[ref.level - 1];
-              place = shortPlace(index.trace(), stackOf(index.trace()[index.stores()[ref.store].event]));
-            }
-            row.stores.insert(place.empty() ? "a place without debug information" : place);
-          }
-        }
-      }
-    }
-    for (auto& [load, row] : loads)
-      out_.exploration.loads.push_back({load, {row.stores.begin(), row.stores.end()}, row.states});
-  }
-
   const CrashRunners& r_;
   const CrashOptions& o_;
   Stacks& stacks_;
@@ -780,7 +523,6 @@ class Check {
   std::vector<std::vector<ShownFinding>> interrupted_;  // findings that come of each
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
-  std::optional<SitePlaces> sites_;
   std::optional<LikelyPoints> likely_;
   CrashCheck out_;
 };

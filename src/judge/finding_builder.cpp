@@ -10,6 +10,7 @@
 #include "binary/symbolizer.h"
 #include "binary/user_frame.h"
 #include "detect/by_site.h"
+#include "events/trace.h"
 #include "events/waits.h"
 #include "judge/lost_store.h"
 

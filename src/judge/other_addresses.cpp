@@ -4,6 +4,7 @@
 #include <csignal>
 #include <set>
 
+#include "events/trace.h"
 #include "judge/stale_pointers.h"
 
 namespace blackout {

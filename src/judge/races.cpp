@@ -4,6 +4,7 @@
 #include <set>
 
 #include "detect/by_site.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "detect/by_site.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "events/site_table.h"
+#include "events/trace.h"
 #include "infer/guardians.h"
 
 namespace blackout {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
-
 namespace blackout {
+
+class Trace;
 
 struct SiteCoverage {
   std::uint64_t places = 0;        // lines of the source

@@ -9,6 +9,7 @@
 
 #include "detect/by_site.h"
 #include "events/address_map.h"
+#include "events/trace.h"
 
 namespace blackout {
 

@@ -4,7 +4,13 @@
 #include <cstring>
 #include <set>
 
+#include "events/trace.h"
+
 namespace blackout {
+
+CrashTraces::CrashTraces(const Explorer& explorer, const Index& recording)
+    : explorer_(explorer), recording_(recording) {}
+CrashTraces::~CrashTraces() = default;
 
 Result<std::vector<const Index*>> CrashTraces::of(SpaceNo space) {
   std::vector<const Index*> indexes;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "events/trace.h"
 #include "explore/explorer.h"
 #include "judge/state_judge.h"
 #include "model/index.h"
@@ -19,7 +18,10 @@ namespace blackout {
 // The traces in which the crashes of a space come: the program's, then those of the recoveries.
 class CrashTraces {
  public:
-  CrashTraces(const Explorer& explorer, const Index& recording) : explorer_(explorer), recording_(recording) {}
+  CrashTraces(const Explorer& explorer, const Index& recording);
+  ~CrashTraces();
+  CrashTraces(const CrashTraces&) = delete;
+  CrashTraces& operator=(const CrashTraces&) = delete;
   // By level, from 0. An error if a recovery's trace can't be read.
   Result<std::vector<const Index*>> of(SpaceNo space);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "events/trace.h"
-
 namespace blackout {
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "events/id_text.h"
@@ -12,6 +11,7 @@
 #include "infer/access_id.h"
 #include "report/escape.h"
 #include "report/json.h"
+#include "report/json_library.h"
 
 namespace blackout {
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
+#include "report/json_library.h"
 #include "report/sentences.h"
 
 namespace blackout {

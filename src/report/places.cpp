@@ -4,7 +4,6 @@
 
 #include "binary/site_objects.h"
 #include "binary/symbolizer.h"
-#include "events/trace.h"
 
 namespace blackout {
 

@@ -10,14 +10,15 @@
 
 namespace blackout {
 
-// The finding in one sentence.
+// The finding in one sentence; with another symptom than its own.
 std::string verdictOf(const Finding& finding);
+std::string verdictOf(const Finding& finding, const std::string& symptom);
 
 std::string sentenceOf(const Fact& fact, const Finding& finding);
 // The sentences of all its facts, in their order.
+std::vector<std::string> evidenceOf(const Finding& finding);
 // What to do about it.
 std::string hintOf(const Finding& finding);
-std::vector<std::string> evidenceOf(const Finding& finding);
 
 // What the restarted program did, and where: "crashes with SIGSEGV in lookup (map.cpp:60)".
 std::string symptomOf(const Finding& finding, const ShownBy& shown);

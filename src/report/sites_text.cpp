@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "binary/symbolizer.h"
 #include "report/escape.h"
 #include "report/json.h"
+#include "report/json_library.h"
 
 namespace blackout {
 

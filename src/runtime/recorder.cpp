@@ -446,7 +446,7 @@ const char* relativeText(const int32_t& field) {
   return field == 0 ? "" : reinterpret_cast<const char*>(&field) + field;
 }
 
-// The payload of a site record: see decodeSite in events/trace.cpp.
+// The payload of a site record: see decodeSite in events/table_payloads.cpp.
 void writeSite(blackout_site* site) {
   static char payload[65536];  // under the lock
   size_t n = 0;

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "events/table_payloads.h"
 #include "events/trace.h"
 #include "sample_trace.h"
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "events/table_payloads.h"
 #include "events/trace.h"
 #include "sample_trace.h"
 

@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "events/trace.h"
 #include "fake_recovery.h"
 #include "judge/crash_check.h"
 #include "judge/intact.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "events/trace.h"
 #include "fake_check.h"
 
 namespace blackout {

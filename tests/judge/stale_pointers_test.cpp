@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "events/address_map.h"
+#include "events/trace.h"
 #include "fake_check.h"
 
 namespace blackout {

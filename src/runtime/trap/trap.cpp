@@ -15,6 +15,7 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/schedule.h"
 #include "runtime/trap/access_patches.h"
 #include "runtime/trap/instruction.h"
 #include "runtime/trap/known_stacks.h"
