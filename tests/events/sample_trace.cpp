@@ -74,6 +74,7 @@ TraceWriter sampleTrace() {
   w.blob(EventKind::OpValues, 1, 0, encodeValues({}), BLACKOUT_VALUES_RESULTS);
   w.event(EventKind::OpEnd, 1, 0, 0, BLACKOUT_OP_VALUES);
   w.event(EventKind::ThreadCreate, 1);
+  w.event(EventKind::Switch, 1, 3, (std::uint64_t{1} << 32) | 2);
   w.event(EventKind::ThreadBegin, 2, 1, 4712);
   w.event(EventKind::Lock, 2, 0x7ffd00003000);
   w.store(EventKind::Store, 2, at(0x1200), "thread 2", storeHere);

@@ -1,3 +1,4 @@
+// clang-format off
 // Two locks in two orders. The recorded run that comes into it ends, and says so; a restart that does is a finding.
 //
 // RUN: %cxx -std=c++20 -O1 -g -pthread %s -o %t
@@ -11,6 +12,7 @@
 // Under a schedule that lets one thread go on until it waits there is none.
 // RUN: rm -f %t.img
 // RUN: %blackout record --schedule list --pm %t.img -o %t.trace -- %t %t.img
+// clang-format on
 #include <mutex>
 #include <thread>
 

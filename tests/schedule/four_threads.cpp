@@ -1,19 +1,25 @@
+// clang-format off
 // Four threads, one mistake: ten checks give the same findings, byte for byte, whatever else the machine does, and at
 // any --jobs. Several schedules are one report, and say under which a finding came.
 //
 // RUN: %cxx -std=c++20 -O1 -g -pthread %s -o %t
-// RUN: for i in $(seq 10); do rm -f %t.img; %blackout check --jobs $((i % 3 + 1)) --findings %t.findings --pm %t.img --
-// \ RUN:   %t %t.img > %t.raw 2>&1; grep -v "^note: .*was there before\|a restart takes" %t.raw > %t.out$i; done RUN:
-// for i in $(seq 2 10); do cmp %t.out1 %t.out$i || exit 1; done RUN: FileCheck %s < %t.out1 CHECK: shown:
-// {{.*}}missing-flush CHECK-NOT: schedule: CHECK: SUMMARY: {{.*}}1 shown
+// RUN: for i in $(seq 10); do rm -f %t.img; %blackout check --jobs $((i % 3 + 1)) --findings %t.findings --pm %t.img -- %t %t.img > %t.raw 2>&1; grep -v "^note: .*was there before\|a restart takes" %t.raw > %t.out$i; done
+// RUN: for i in $(seq 2 10); do cmp %t.out1 %t.out$i || exit 1; done
+// RUN: FileCheck %s < %t.out1
+// CHECK: shown: {{.*}}missing-flush
+// CHECK-NOT: schedule:
+// CHECK: SUMMARY: {{.*}}1 shown
 //
-// RUN: not %blackout check --schedules 6 --findings %t.findings --pm %t.img -- %t %t.img 2>&1 | FileCheck
-// --check-prefix=SIX %s SIX: shown: {{.*}}missing-flush SIX: schedule: {{.*}}--schedule random,1,64 SIX: The program
-// ran under 6 schedules SIX: SUMMARY: {{.*}}1 shown
+// RUN: not %blackout check --schedules 6 --findings %t.findings --pm %t.img -- %t %t.img 2>&1 | FileCheck --check-prefix=SIX %s
+// SIX: shown: {{.*}}missing-flush
+// SIX: schedule: {{.*}}--schedule random,1,64
+// SIX: The program ran under 6 schedules
+// SIX: SUMMARY: {{.*}}1 shown
 //
 // One thread has one schedule.
-// RUN: not %blackout check --schedules 6 --findings %t.findings --pm %t.img -- %t %t.img alone 2>&1 | FileCheck
-// --check-prefix=ONE %s ONE: The program has one thread, so there is one schedule.
+// RUN: not %blackout check --schedules 6 --findings %t.findings --pm %t.img -- %t %t.img alone 2>&1 | FileCheck --check-prefix=ONE %s
+// ONE: The program has one thread, so there is one schedule.
+// clang-format on
 #include <atomic>
 #include <mutex>
 #include <thread>

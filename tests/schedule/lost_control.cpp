@@ -1,6 +1,6 @@
-// What can't be followed ends control, and the result is inconclusive if a schedule was asked for: a spin on ordinary
-// memory in plain code, and a thread that waits in the kernel for one that could go on. The program itself still comes
-// to its end.
+// clang-format off
+// What can't be followed ends control, and the result is inconclusive if a schedule was asked for: a spin on ordinary memory in plain code, and a
+// thread that waits in the kernel for one that could go on. The program itself still comes to its end.
 //
 // RUN: %plain-cxx -std=c++20 -O1 -pthread %s -o %t
 // RUN: rm -f %t.img; %blackout check --schedule random,1 --pm %t.img -- %t %t.img spin > %t.out 2>&1 || [ $? = 3 ]
@@ -9,8 +9,9 @@
 // RUN: FileCheck %s < %t.out
 // CHECK: Control over the program's threads was lost
 // CHECK: inconclusive
-// RUN: rm -f %t.img; %blackout check --schedule system --fail-on shown --pm %t.img -- %t %t.img spin > %t.out 2>&1 || [
-// $? = 3 ] RUN: not grep -q "Control over" %t.out
+// RUN: rm -f %t.img; %blackout check --schedule system --fail-on shown --pm %t.img -- %t %t.img spin > %t.out 2>&1 || [ $? = 3 ]
+// RUN: not grep -q "Control over" %t.out
+// clang-format on
 #include <string.h>
 
 #include <thread>

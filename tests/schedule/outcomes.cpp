@@ -1,16 +1,20 @@
-// What a program may answer is the set of all interleavings of its steps, no more and no less: two threads that each
-// set a flag and look at the other's can't both see nothing; two increments that are not atomic may lose one; a counter
+// clang-format off
+// What a program may answer is the set of all interleavings of its steps, no more and no less: two threads that each set
+// a flag and look at the other's can't both see nothing; two increments that are not atomic may lose one; a counter
 // under a lock never does. Forty schedules find all of it, and one schedule always gives the same.
 //
 // RUN: %cxx -std=c++20 -O1 -pthread %s -o %t
-// RUN: rm -f %t.all; for s in $(seq 40); do \
-// RUN:   %blackout record --schedule random,$s,3 --pm %t.img -o %t.trace -- %t %t.img >> %t.all 2> %t.err || exit 1;
-// done RUN: sort -u %t.all | FileCheck %s CHECK: flags 01 lost 0 locked 2 CHECK: flags 01 lost 1 locked 2 CHECK: flags
-// 10 lost 0 locked 2 CHECK: flags 10 lost 1 locked 2 CHECK: flags 11 RUN: not grep -q "flags 00" %t.all RUN: not grep
-// -q "locked [013]" %t.all
+// RUN: rm -f %t.all; for s in $(seq 40); do %blackout record --schedule random,$s,3 --pm %t.img -o %t.trace -- %t %t.img >> %t.all 2> %t.err || exit 1; done
+// RUN: sort -u %t.all | FileCheck %s
+// CHECK: flags 01 lost 0 locked 2
+// CHECK: flags 01 lost 1 locked 2
+// CHECK: flags 10 lost 0 locked 2
+// CHECK: flags 10 lost 1 locked 2
+// CHECK: flags 11
+// RUN: not grep -q "flags 00" %t.all
+// RUN: not grep -q "locked [013]" %t.all
 //
-// RUN: rm -f %t.one; for i in $(seq 10); do \
-// RUN:   %blackout record --schedule random,5,3 --pm %t.img -o %t.trace -- %t %t.img >> %t.one 2> %t.err; done
+// RUN: rm -f %t.one; for i in $(seq 10); do %blackout record --schedule random,5,3 --pm %t.img -o %t.trace -- %t %t.img >> %t.one 2> %t.err; done
 // RUN: sort -u %t.one | wc -l | grep -qx 1
 //
 // A list of switches: the second thread before the first one has begun.
@@ -18,8 +22,9 @@
 // RUN: %blackout trace %t.trace | FileCheck --check-prefix=LIST %s
 // LIST: switch {{.*}} to 3
 //
-// RUN: not %blackout record --schedule sometimes --pm %t.img -o %t.trace -- %t %t.img 2>&1 | FileCheck
-// --check-prefix=WRONG %s WRONG: no such schedule: sometimes; there are: system; random,SEED
+// RUN: not %blackout record --schedule sometimes --pm %t.img -o %t.trace -- %t %t.img 2>&1 | FileCheck --check-prefix=WRONG %s
+// WRONG: no such schedule: sometimes; there are: system; random,SEED
+// clang-format on
 #include <stdio.h>
 
 #include <atomic>

@@ -1,10 +1,9 @@
+// clang-format off
 // Every call that synchronises threads, checked against its specification by the program itself, misuse included, under
 // schedules of every kind: none of them may change what a call means, and control is never lost.
 //
 // RUN: %cxx -std=c++20 -O1 -pthread %s -o %t
-// RUN: for s in random,1 random,2,4 random,3,1 turns,1 turns,7 priorities,4,3,500 priorities,5,5,500 list; do \
-// RUN:   rm -f %t.img; %blackout record --schedule $s --pm %t.img -o %t.trace -- %t %t.img > %t.out 2>&1 || \
-// RUN:     { echo "$s"; cat %t.out; exit 1; }; done
+// RUN: for s in random,1 random,2,4 random,3,1 turns,1 turns,7 priorities,4,3,500 priorities,5,5,500 list; do rm -f %t.img; %blackout record --schedule $s --pm %t.img -o %t.trace -- %t %t.img > %t.out 2>&1 || { echo "$s"; cat %t.out; exit 1; }; done
 // RUN: %blackout check --no-explore --fail-on shown --pm %t.img -- %t %t.img 2>&1 | FileCheck %s
 // CHECK-NOT: Control over the program's threads was lost
 // CHECK: SUMMARY
@@ -12,6 +11,7 @@
 // The same by traps.
 // RUN: %plain-cxx -std=c++20 -O1 -pthread %s -o %t.plain
 // RUN: rm -f %t.img; %blackout record --pm %t.img -o %t.trace -- %t.plain %t.img
+// clang-format on
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

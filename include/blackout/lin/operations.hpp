@@ -32,7 +32,7 @@ struct Settings {
   const char* bytes = nullptr;  // a file that operations are made of, as a fuzzer gives it; null: a seed
   std::uint64_t threads = 1;    // that make the second half of them
   // One of them against another one at the same time: its number, and which of its rivals. Those before it come first.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> race;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> race = {};
 };
 
 [[noreturn]] inline void stop(const std::string& why) {

@@ -52,8 +52,7 @@ bool record(const Patch& patch, AccessFrame& f) {
 }  // namespace
 
 bool fenceReached(const Patch& patch, AccessFrame& f) {
-  if (self.busy || self.inStub) return false;
-  switchPoint(reinterpret_cast<void*>(patch.pc));
+  if (self.busy || self.inStub || controlled) return false;
   if (!recordsEvents())
     return patch.kind != BLACKOUT_SITE_Request || (inRun() && isOnlyRecorded(reinterpret_cast<const uint64_t*>(f.rax)));
   if (!isRecording() || !enterStub()) return false;

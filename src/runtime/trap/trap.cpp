@@ -188,7 +188,9 @@ void overwriteTrap(const Trap& t) {
 // --- signals ---
 
 // Inside an event of our own: the runtime's own access, or one whose event somebody is about to append.
-bool insideOwnEvent(uintptr_t pc) { return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(pc)); }
+bool insideOwnEvent(uintptr_t pc) {
+  return self.busy && ((self.depth > 0 && !self.appending) || inRuntime(placeOfAccess(pc)));
+}
 
 bool isFlush(blackout_site_kind kind) {
   return kind == BLACKOUT_SITE_Clflush || kind == BLACKOUT_SITE_Clflushopt || kind == BLACKOUT_SITE_Clwb;
@@ -318,6 +320,12 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address, 
   return Fault::Handled;
 }
 
+// A step of a thread under control. Not inside libc, where it may have a lock of libc's: another thread would wait for
+// that with the turn in its hand.
+void switchAtAccess(uintptr_t pc) {
+  if (__builtin_expect(controlled, 0) && !self.busy && !inRuntime(pc)) switchAt(reinterpret_cast<void*>(pc));
+}
+
 // An access in a stub of which more must be known than its registers.
 bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
   const Access access = accessOf(*a.instruction, context);
@@ -337,6 +345,7 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
 
 bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
   if (self.busy || self.inStub) return false;  // the runtime's own: see accessBegun
+  switchAtAccess(a.place);
   self.inStub = true;
   setWholeAccess(&context);
   bool done = accessAsAtFault(a, context);
@@ -382,7 +391,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
   Fault fault = Fault::Theirs;
   if (i != nullptr) {
     auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]);
-    if (controlled && !self.busy && !inRuntime(pc)) switchAt(reinterpret_cast<void*>(pc));
+    switchAtAccess(pc);
     bool counts = countsAndLearns(*i, pc);
     fault = recordsEvents() ? recordFault(*i, u, address, true) : observeFault(*i, u, address, counts);
   }

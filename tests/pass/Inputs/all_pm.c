@@ -61,6 +61,7 @@ int64_t all_pm_turns;
 // The events of a locked instruction on memory that no window holds want `recording` too.
 void __blackout_register_module(blackout_module *m, blackout_site *begin, blackout_site *end) {
   must(m->version == BLACKOUT_CONTRACT_VERSION, "another version of the contract");
+  m->switches = 1;
   must(begin <= end, "no table");
   module = m;
   const char *events = getenv("EVENTS");
@@ -130,6 +131,10 @@ BLACKOUT_HOOK void __blackout_fence(blackout_site *s) {
   if (printing) say(s, "", 0);
   GARBAGE;
 }
+// Threads are under control: nobody is there to switch to.
+BLACKOUT_HOOK void __blackout_switch(const void *p) { (void)p; }
+BLACKOUT_HOOK void __blackout_yield(void) {}
+
 BLACKOUT_HOOK void __blackout_turns_over(void) {
   turnsLeft = 2;
   ++all_pm_turns;
