@@ -151,17 +151,21 @@ struct Environment {
     list[m] = nullptr;
     result = list;
   }
-  // What this process was started with.
+  // What this process was started with. One after the other, because every page that is touched here is one more to
+  // copy in every restart.
   static char* ours(int i, const char* key) {
-    static char text[2][20000];
+    static char text[40000];
+    static char* kept[2];
+    static size_t used = 0;
+    if (kept[i] != nullptr) return kept[i];
     char name[32];
     snprintf(name, sizeof name, "%s", key);
     name[strlen(name) - 1] = '\0';
-    if (text[i][0] == '\0') {
-      const char* value = getenv(name);
-      snprintf(text[i], sizeof text[i], "%s%s", key, value == nullptr ? "" : value);
-    }
-    return text[i];
+    const char* value = getenv(name);
+    kept[i] = text + used;
+    int size = snprintf(kept[i], sizeof text - used, "%s%s", key, value == nullptr ? "" : value);
+    used += size_t(size) + 1 < sizeof text / 2 ? size_t(size) + 1 : sizeof text / 2;
+    return kept[i];
   }
   ~Environment() { free(owned); }
   Environment(const Environment&) = delete;

@@ -87,8 +87,8 @@ void forgetModule(uintptr_t begin) {
   if (!inRun()) return;
   Scope scope;
   if (scope.nested) return;
-  for (Noted& n : noted)
-    if (n.begin == begin) n = {};
+  for (int i = 0; i < notedCount; ++i)
+    if (noted[i].begin == begin) noted[i] = {};
 }
 
 }  // namespace blackout::rt
@@ -127,8 +127,8 @@ __attribute__((visibility("default"))) void __blackout_unregister_module(blackou
   unregisterWindow(m);
   forgetSites();
   auto at = reinterpret_cast<uintptr_t>(m);
-  for (Noted& n : noted)
-    if (n.begin <= at && at < n.end) n = {};
+  for (int i = 0; i < notedCount; ++i)
+    if (noted[i].begin <= at && at < noted[i].end) noted[i] = {};
 }
 
 }  // extern "C"

@@ -31,7 +31,7 @@ int copies[BLACKOUT_MAX_FILES];  // descriptors of the copies, while they are ma
 
 // Private mappings that the program has unmapped: what it stored is still there.
 constexpr int kMaxAside = 256;
-Region aside[kMaxAside];
+constinit Region aside[kMaxAside] = {};
 int asideCount = 0;
 
 [[noreturn]] void broken(const char* what) {

@@ -37,8 +37,9 @@ __attribute__((destructor)) void sayAtEnd() { sayKept(); }
 }  // namespace
 
 void sayKept() {
-  for (Kept& k : kept)
-    if (k.what[0] != '\0' && say(k.what, k.flushes)) k.what[0] = '\0';
+  uint32_t count = __atomic_load_n(&keptCount, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < count && i < kMaxKept; ++i)
+    if (kept[i].what[0] != '\0' && say(kept[i].what, kept[i].flushes)) kept[i].what[0] = '\0';
 }
 
 void unfollowed(const char* what, bool flushes) {

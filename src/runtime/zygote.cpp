@@ -25,6 +25,7 @@
 #include "runtime/run_worker.h"
 #include "runtime/trap/learned.h"
 #include "runtime/trap/pages.h"
+#include "runtime/trap/trap.h"
 
 namespace blackout::rt {
 
@@ -70,10 +71,11 @@ void lookUpCommon() {
   lookUp<"openat">(), lookUp<"close">(), lookUp<"read">(), lookUp<"write">(), lookUp<"exit">(), lookUp<"fcntl">();
   lookUp<"fopen">(), lookUp<"fclose">(), lookUp<"fflush">(), lookUp<"msync">(), lookUp<"pthread_mutex_lock">();
   lookUp<"pthread_mutex_unlock">(), lookUp<"pread">(), lookUp<"fork">();
+  lookUp<"clock_gettime">(), lookUp<"gettimeofday">(), lookUp<"time">(), lookUp<"getrandom">();
   lookUpVersion<"realpath", "GLIBC_2.3">();
 }
 
-// A file that never ends would fill the memory in which the run's files are.
+// A file that never ends would fill the memory in which the run's files are. Inherited by the runs.
 void boundFiles() {
   uint64_t largest = 0;
   const auto* base = reinterpret_cast<const char*>(plan);
@@ -105,7 +107,6 @@ void beginRun(int socket) {
     if (in < 0) endRun(BLACKOUT_ENDED_BROKEN, "its standard input can't be opened", nullptr);
     moveTo(in, 0);
   }
-  boundFiles();
   options.trace = worker->traced != 0 ? tracePath : nullptr;
   self.tid = uint32_t(syscall(SYS_gettid));
 }
@@ -134,6 +135,8 @@ void beWorker(int socket) {
   setRunEnvironment();
   lookUpCommon();
   makeOutputs();
+  takeFaults();
+  boundFiles();
   char own[4200];
   snprintf(own, sizeof own, "%s/run", workerFolder);
   for (;;) {

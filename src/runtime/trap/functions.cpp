@@ -48,6 +48,28 @@ uint32_t countOf(const Exports& exports) {
   return last + 1;
 }
 
+// Whether a name is among them, by the hash table: a few words are read instead of every name.
+bool mayExport(const Exports& exports, const char* name) {
+  if (exports.gnuHash == nullptr || exports.symbols == nullptr) return true;
+  uint32_t hash = 5381;
+  for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + uint8_t(*c);
+  const uint32_t buckets = exports.gnuHash[0];
+  const uint32_t first = exports.gnuHash[1];
+  const uint32_t words = exports.gnuHash[2];
+  if (buckets == 0 || words == 0) return false;
+  const auto* bloom = reinterpret_cast<const uint64_t*>(exports.gnuHash + 4);
+  uint64_t both = (uint64_t{1} << (hash % 64)) | (uint64_t{1} << ((hash >> (exports.gnuHash[3] % 32)) % 64));
+  if ((bloom[(hash / 64) % words] & both) != both) return false;
+  const uint32_t* bucket = exports.gnuHash + 4 + 2 * size_t{words};
+  const uint32_t* chain = bucket + buckets;
+  for (uint32_t i = bucket[hash % buckets]; i >= first && i != 0; ++i) {
+    if ((chain[i - first] | 1) == (hash | 1) && strcmp(exports.names + exports.symbols[i].st_name, name) == 0)
+      return true;
+    if ((chain[i - first] & 1) != 0) break;
+  }
+  return false;
+}
+
 bool executable(const dl_phdr_info& info, const FunctionRange& f) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& p = info.dlpi_phdr[i];
@@ -96,7 +118,9 @@ const FunctionRange* functionAt(MappedArray<FunctionRange>& functions, uintptr_t
 FunctionRange sanitizerCode(const dl_phdr_info& info) {
   FunctionRange all{UINTPTR_MAX, 0};
   Exports exports = exportsOf(info);
-  uint32_t count = exports.names == nullptr ? 0 : countOf(exports);
+  // Every sanitizer's runtime has this one.
+  if (exports.names == nullptr || !mayExport(exports, "__sanitizer_set_report_path")) return all;
+  uint32_t count = countOf(exports);
   for (uint32_t i = 0; i < count; ++i) {
     const ElfW(Sym)& symbol = exports.symbols[i];
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;

@@ -556,11 +556,18 @@ void prepareTraps() {
   followSystemCalls(kPmBase, kPmBase + kPmSpan);
 }
 
-void beginTraps() {
-  if (!trapping) return;
+void takeFaults() {
+  static bool taken = false;
+  if (!trapping || taken) return;
+  taken = true;
   takeSignal(SIGSEGV, onFault);
   takeSignal(SIGBUS, onFault);
   giveSignalStack();
+}
+
+void beginTraps() {
+  if (!trapping) return;
+  takeFaults();
   sayKept();
   applyLearned(false);
   if (observesCrash()) worker->instrumented = 1;

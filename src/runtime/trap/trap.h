@@ -10,6 +10,8 @@ namespace blackout::rt {
 // What can be done once for all forks of this process: the decoder, unwind tables, the code of what is loaded. Before
 // the fork server parks.
 void prepareTraps();
+// The handlers of faults and the stack that they run on. A worker takes them once, and its runs inherit them.
+void takeFaults();
 // Signal handlers and system calls, in the process that runs the program.
 void beginTraps();
 
