@@ -134,11 +134,12 @@ TEST(Trusted, WhatACallLeftIsSeenBehindIt) {
   last.step(last.stack({kLibrary, kMain, kLibc}), 64);
   auto points = last.points({"libmap.so.1"});
   EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](EventNo n) { return without(last, n); }));
-  // Flushed too late: this fence alone would be no point.
+  // Flushed too late: this fence alone would be no point. What orders nothing (a read) does not take its place.
   Calls late;
   StackId own = late.stack({kMain, kLibc});
   late.storeAt(own, 0);
   EventNo call = late.step(late.stack({kLibrary, kMain, kLibc}), 64);
+  late.writer.event(EventKind::Load, 1, late.at(0), 1, 8, own);
   late.flushAt(own, 0);
   EventNo fence = late.fenceAt(own);
   EXPECT_EQ(late.points(), std::vector<EventNo>{call + 2});
