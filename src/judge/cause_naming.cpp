@@ -166,7 +166,7 @@ class Naming {
     std::vector<StoreRef> all = cause_.others;
     all.push_back(*cause_.first);
     all.push_back(*cause_.second);
-    return s_.oneExecution(all);
+    return relies_.oneExecution(all);
   }
   Result<void> nameTorn() {
     cause_.kind = FindingKind::NotAtomic;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "events/trace.h"
-
 namespace blackout {
 
 namespace {
@@ -85,8 +83,8 @@ Result<void> nameCutUpdate(FailingState& s, SpaceNo low, SpaceNo high) {
   bool ends = high.value() + 1 < s.explorer.spaceCount() && s.probe.sameRun(high, high + 1);
   std::vector<StoreRef> begin =
       storesBetween(s, index, begins ? s.explorer.space(low - 1).at : 0, s.explorer.space(low).at, true);
-  std::vector<StoreRef> rest = storesBetween(s, index, s.explorer.space(high).at,
-                                             ends ? s.explorer.space(high + 1).at : index.trace().end(), true);
+  std::vector<StoreRef> rest =
+      storesBetween(s, index, s.explorer.space(high).at, ends ? s.explorer.space(high + 1).at : kNever, true);
   cause.window.emplace(low, high);
   cause.creation = begins && s.level() == 1 && makesFile(index, s.explorer.space(low - 1).at, s.explorer.space(low).at);
   // Of an empty file nothing is read.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "events/trace.h"
-
 namespace blackout {
 
 FailingState::FailingState(StateProbe& stateProbe, const WholeFailures& wholeFailures,
@@ -100,20 +98,6 @@ bool FailingState::overlap(const StoreRef& a, const StoreRef& b) const {
   const Index& index = indexOf(a);
   return a.level == b.level && index.stores()[a.store].line == index.stores()[b.store].line &&
          (maskOf(index, a.store) & maskOf(index, b.store)) != 0;
-}
-
-bool FailingState::oneExecution(const std::vector<StoreRef>& all) const {
-  auto [low, high] = std::minmax_element(all.begin(), all.end());
-  if (low->level != high->level) return false;
-  const Index& index = indexOf(*low);
-  const Trace& trace = index.trace();
-  StackId where = stackOf(trace[eventOf(*low)]);
-  std::vector<StoreNo> pieces = piecesOf(index, low->store);
-  if (pieces.back() >= high->store) return true;
-  if (where == 0) return false;
-  for (EventNo n = eventOf(*low); n <= eventOf(*high); n = trace.next(n))
-    if (groupOf(trace[n]) != EventGroup::Load && (!isStore(trace[n]) || stackOf(trace[n]) != where)) return false;
-  return true;
 }
 
 Result<bool> FailingState::fine(const ChosenVersions& chosen, std::span<const StoreRef> removed,

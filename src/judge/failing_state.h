@@ -38,8 +38,6 @@ class FailingState {
   // would leave.
   std::uint64_t missedBytes(TrackedNo w);
   bool overlap(const StoreRef& a, const StoreRef& b) const;
-  // Whether all of them are one execution of one instruction: nothing but itself comes in between.
-  bool oneExecution(const std::vector<StoreRef>& all) const;
 
   // Whether it ends well in such a state without these stores, and with that one.
   Result<bool> fine(const ChosenVersions& chosen, std::span<const StoreRef> removed,

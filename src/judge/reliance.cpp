@@ -87,7 +87,7 @@ Result<Reliance::Relation> Reliance::findRelated() {
     if (!*gone) continue;
     if (!pair) pair = ref;
     // Its own other parts can't wait for it.
-    if (s_.oneExecution({ref, *cause_.first})) continue;
+    if (oneExecution({ref, *cause_.first})) continue;
     auto waits = canWait(std::span(&ref, 1));
     if (!waits) return tl::unexpected(waits.error());
     if (!*waits) continue;
@@ -132,6 +132,20 @@ Result<Reliance::Relation> Reliance::findSeveral(std::vector<StoreRef> all) {
   cause_.tested = true;
   if (*waits) cause_.others.clear();
   return *waits ? Relation::Order : Relation::Together;
+}
+
+bool Reliance::oneExecution(const std::vector<StoreRef>& all) const {
+  auto [low, high] = std::minmax_element(all.begin(), all.end());
+  if (low->level != high->level) return false;
+  const Index& index = s_.indexOf(*low);
+  const Trace& trace = index.trace();
+  StackId where = stackOf(trace[s_.eventOf(*low)]);
+  std::vector<StoreNo> pieces = piecesOf(index, low->store);
+  if (pieces.back() >= high->store) return true;
+  if (where == 0) return false;
+  for (EventNo n = s_.eventOf(*low); n <= s_.eventOf(*high); n = trace.next(n))
+    if (groupOf(trace[n]) != EventGroup::Load && (!isStore(trace[n]) || stackOf(trace[n]) != where)) return false;
+  return true;
 }
 
 Result<bool> Reliance::canWait(std::span<const StoreRef> stores) {

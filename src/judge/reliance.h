@@ -24,6 +24,8 @@ class Reliance {
   };
   // Sets `second`, and `others` if it takes several stores to lead there.
   Result<Relation> findRelated();
+  // Whether all of them are one execution of one instruction: nothing but itself comes in between.
+  bool oneExecution(const std::vector<StoreRef>& all) const;
   // Whether a crash may leave the lost store without the other one, and fails then too.
   Result<bool> mirrorFails(const StoreRef& other);
   // If no test told: the store after the lost one that the recovery read last before it met that.
