@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "events/trace.h"
-
 namespace blackout {
 
 Callers::Callers(const Trace& trace) : trace_(trace) {

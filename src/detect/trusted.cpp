@@ -68,7 +68,7 @@ bool mayOrder(const Event& e) {
     case EventGroup::Control:
     case EventGroup::Table:
     case EventGroup::Trouble:
-      return false;
+      break;
   }
   return false;
 }

@@ -13,7 +13,6 @@
 
 #include "events/byte_stream.h"
 #include "events/saved_file.h"
-#include "events/trace.h"
 #include "explore/seeded.h"
 
 namespace blackout {

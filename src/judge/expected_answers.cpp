@@ -231,7 +231,7 @@ bool ExpectedAnswers::severalThreads() const {
     const Event& e = trace[n];
     ThreadNo thread = threadOf(e);
     auto [life, fresh] = lives.try_emplace(thread);
-    if (fresh && lives.size() > 1) {
+    if (fresh) {
       life->second.begin = n;
       if (!created.empty()) {
         life->second.batch = created.front();

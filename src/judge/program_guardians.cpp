@@ -6,7 +6,6 @@
 
 #include "events/site_table.h"
 #include "infer/access_id.h"
-#include "infer/analysis.h"
 #include "infer/in_child.h"
 
 namespace blackout {
@@ -83,7 +82,7 @@ void ProgramGuardians::analyse() {
         for (const std::string& program : programs_)
           (void)addBitcode(bitcode, program);  // what has none is passed over
         if (bitcode.units.empty()) return std::string(kNone);
-        Guardians guardians = inferGuardians(bitcode);
+        Guardians guardians = inferGuardians(bitcode, infer_);
         if (guardians.cut) return std::string(kCut);
         if (guardians.guardians.empty() && !guardians.incomplete.empty()) return std::string(kNone);
         return std::string(kKnown) + packed(tableOf(guardians));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "infer/analysis.h"
 #include "infer/guardians.h"
 #include "run/patience.h"
 
@@ -24,8 +25,8 @@ class ProgramGuardians {
     std::set<FieldKey> commitVariables;
   };
   // Program files: the program and the libraries with instrumented code.
-  explicit ProgramGuardians(std::vector<std::string> programs, Patience patience = {})
-      : programs_(std::move(programs)), patience_(std::move(patience)) {}
+  explicit ProgramGuardians(std::vector<std::string> programs, Patience patience = {}, InferOptions infer = {})
+      : programs_(std::move(programs)), patience_(std::move(patience)), infer_(infer) {}
   // Known already.
   explicit ProgramGuardians(Table table) : analysed_(true), known_(true), table_(std::move(table)) {}
 
@@ -50,6 +51,7 @@ class ProgramGuardians {
 
   std::vector<std::string> programs_;
   Patience patience_;
+  InferOptions infer_;
   std::string leftOut_;
   bool analysed_ = false;
   bool known_ = false;

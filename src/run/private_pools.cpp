@@ -14,7 +14,7 @@
 #include <cstring>
 #include <set>
 
-#include "events/trace.h"
+#include "events/trace_writer.h"
 
 namespace fs = std::filesystem;
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -83,7 +82,7 @@ TEST(ByteNames, WhatARestartsTraceDoesNotKnowIsUnknown) {
   LineBytes left{};
   left[0] = std::byte{0x66};
   EXPECT_EQ(names.ofStore(p.index().storeOf(n), &left).before, bytes({0x66, 0}));
-  EXPECT_TRUE(names.range(p.at(0), 2, p.trace().end()).after.empty());
+  EXPECT_TRUE(names.range(p.at(0), 2, p.end()).after.empty());
 }
 
 TEST(ByteNames, EventsThatAreNoStores) {
@@ -110,9 +109,9 @@ TEST(ByteNames, ARangeAtAPoint) {
   EXPECT_EQ(b.after, bytes({1, 2, 3, 4, 0, 0, 0, 0}));
   EXPECT_EQ(b.type, "") << "only a part of it is that field";
   EXPECT_EQ(names.range(p.at(61), 2, before).type, "Node.value");
-  b = names.range(p.at(60), 8, p.trace().end());
+  b = names.range(p.at(60), 8, p.end());
   EXPECT_EQ(b.after, bytes({1, 9, 3, 4, 5, 0, 0, 0}));
-  EXPECT_EQ(names.range(p.at(60), 4, p.trace().end()).type, "") << "part of it is somebody else's since";
+  EXPECT_EQ(names.range(p.at(60), 4, p.end()).type, "") << "part of it is somebody else's since";
   EXPECT_EQ(names.range(p.at(1024), 2, before).after, bytes({0, 0})) << "nobody stored there";
   EXPECT_EQ(names.range(pmAddr(99, 0), 4, before).file, "") << "no such file";
 }

@@ -234,6 +234,28 @@ TEST(Cause, AFlushBehindTheOperationIsTooLateForIt) {
   EXPECT_EQ(f.operation, "put");
 }
 
+// What the restart read of later stores makes no difference, and what makes one was stored before the operation: no
+// single store relies on the lost one, which was never flushed.
+TEST(Cause, ALostStoreOnWhichNoSingleOneRelies) {
+  constexpr std::uint64_t kReady = 0, kA = 64, kB = 128;
+  JudgedProgram p;
+  p.storeAt(p.place(1), kReady, 1), p.persist(kReady);
+  p.opBegin(1, "put");
+  p.storeAt(p.place(2), kA, 5);
+  p.storeAt(p.place(3), kB, 1), p.persist(kB);
+  p.opEnd(1);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    if (m.load(kReady) == 0) return exited();
+    bool there = m.load(kA) == 5;
+    m.load(kB);
+    return there ? exited() : crashed();
+  });
+  auto lost = std::find_if(c.findings.begin(), c.findings.end(),
+                           [](const auto& f) { return f.finding.kind == FindingKind::MissingFlush; });
+  ASSERT_NE(lost, c.findings.end());
+  EXPECT_EQ(causeSites(lost->finding), std::vector<std::uint64_t>{2});
+}
+
 // Nothing is lost: what leads to the value was there before the value was.
 TEST(Cause, PublishedBeforeItIsWritten) {
   Node p;

@@ -117,6 +117,19 @@ TEST(CrossFailure, ThreadsThatAreThereTogetherCountHoweverTheyTakeTurns) {
   EXPECT_FALSE(run(Order::Joined));
 }
 
+// Nothing says when these were created (they are another process's, say): each is there from its first event on.
+TEST(CrossFailure, AThreadWhoseCreationWasNotSeenIsThereFromItsFirstEvent) {
+  auto run = [](bool again) {
+    JudgedProgram p;
+    p.storeAt(p.place(1), kA, 1, 8, 1), p.persist(kA, 1);
+    p.storeAt(p.place(2), kB, 1, 8, 2), p.persist(kB, 2);
+    if (again) p.storeAt(p.place(1), kA, 2, 8, 1), p.persist(kA, 1);
+    return saysThreads(check(p, both).notes);
+  };
+  EXPECT_FALSE(run(false));
+  EXPECT_TRUE(run(true));
+}
+
 // What an operation stored that had ended must be there, whatever others were doing.
 TEST(CrossFailure, AnEndedOperationThatIsLostIsShownAmidOthers) {
   for (bool flushed : {false, true}) {

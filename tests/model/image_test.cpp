@@ -2,7 +2,6 @@
 // point, for one crash and for a crash in recovery.
 #include <gtest/gtest.h>
 
-#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -48,7 +47,7 @@ TEST(Image, HasTheNameThatTheFileHadAtThePoint) {
   TinyProgram p;
   EventNo rename = p.writer.blob(EventKind::FileRename, 1, p.at(0), "/b");
   EXPECT_NE(buildImage(CrashLevel(rename, UnnamedLines::Least), p.index())->find("/pool"), nullptr);
-  EXPECT_NE(buildImage(CrashLevel(p.trace().end(), UnnamedLines::Least), p.index())->find("/b"), nullptr);
+  EXPECT_NE(buildImage(CrashLevel(p.end(), UnnamedLines::Least), p.index())->find("/b"), nullptr);
 }
 
 TEST(Image, AShrunkFileNeverGetsItsBytesBack) {
@@ -87,7 +86,7 @@ TEST(Image, RefusesWhatIsNotFeasible) {
   EventNo flush = p.clflush(1, 0);
   p.store(1, 8, 2);
   LineNo line = lineOf(p.at(0));
-  EventNo end = p.trace().end();
+  EventNo end = p.end();
   EXPECT_FALSE(buildImage(CrashLevel(end, UnnamedLines::Least, {{line, {0, {}}}}), p.index()).has_value())
       << "a guaranteed store is missing";
   EXPECT_FALSE(buildImage(CrashLevel(flush, UnnamedLines::Least, {{line, {2, {}}}}), p.index()).has_value())
@@ -113,8 +112,8 @@ TEST(Image, RecoveryAddsItsStoresToWhatTheFirstCrashLeft) {
   const Index& second = recovery.index();
   const Index* both[] = {&first, &second};
   States states;
-  for (const CrashLevel& one : allLevels(first, p.trace().end())) {
-    for (const CrashLevel& two : allLevels(second, recovery.trace().end())) {
+  for (const CrashLevel& one : allLevels(first, p.end())) {
+    for (const CrashLevel& two : allLevels(second, recovery.end())) {
       auto image = buildImage(CrashState{one, two}, both);
       ASSERT_TRUE(image.has_value());
       const FileImage& f = image->files.at(0);
@@ -123,7 +122,7 @@ TEST(Image, RecoveryAddsItsStoresToWhatTheFirstCrashLeft) {
   }
   EXPECT_EQ(states, (States{{0, 0, 3, 0}, {1, 0, 3, 0}, {1, 1, 3, 0}, {0, 0, 3, 4}, {1, 0, 3, 4}, {1, 1, 3, 4}}));
   LineBytes under{};
-  EXPECT_EQ(second.versionsOf(line, recovery.trace().end(), &under).versions.size(), 2U);
+  EXPECT_EQ(second.versionsOf(line, recovery.end(), &under).versions.size(), 2U);
 }
 
 TEST(Image, RecoveryMustKnowTheFilesThatAreThere) {
@@ -139,7 +138,7 @@ TEST(Versions, StopAtTheLimitAndSaySo) {
   TinyProgram p;
   for (unsigned round = 0; round < 3; ++round)
     for (std::uint64_t unit = 0; unit < 8; ++unit) p.nt(1, 8 * unit, round + 1);
-  LineVersions versions = p.index("nt-order=any").versionsOf(lineOf(p.at(0)), p.trace().end());
+  LineVersions versions = p.index("nt-order=any").versionsOf(lineOf(p.at(0)), p.end());
   EXPECT_FALSE(versions.complete);
   EXPECT_EQ(versions.downSets, kVersionLimit);
   EXPECT_EQ(versions.versions.front().version, Version{});

@@ -2,7 +2,6 @@
 // with the exact set of states that a crash may leave. States that are not listed are forbidden.
 #include <gtest/gtest.h>
 
-#include "events/trace.h"
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -43,7 +42,7 @@ TEST(Litmus, EqualContentsAreOneVersion) {
   p.store(1, A, 1);
   p.store(1, A, 0);
   p.store(1, A, 1);
-  EXPECT_EQ(p.index().versionsOf(lineOf(p.at(A)), p.trace().end()).versions.size(), 2U);
+  EXPECT_EQ(p.index().versionsOf(lineOf(p.at(A)), p.end()).versions.size(), 2U);
   expectAtEnd(p, {A}, {{0}, {1}});
 }
 
@@ -354,12 +353,12 @@ TEST(Litmus, FeasibleVersionsAreASetNotAnInterval) {
   p.nt(1, A2, 2);
   p.nt(1, 16, 3);
   const Index& index = p.index("nt-order=any");
-  LineVersions versions = index.versionsOf(lineOf(p.at(A)), p.trace().end());
+  LineVersions versions = index.versionsOf(lineOf(p.at(A)), p.end());
   EXPECT_EQ(versions.versions.size(), 8U);
   EXPECT_EQ(versions.downSets, 8U);
   Version lastOnly{0, {2}};
-  EXPECT_TRUE(index.isFeasible(lineOf(p.at(A)), p.trace().end(), lastOnly));
-  EXPECT_FALSE(p.index().isFeasible(lineOf(p.at(A)), p.trace().end(), lastOnly));
+  EXPECT_TRUE(index.isFeasible(lineOf(p.at(A)), p.end(), lastOnly));
+  EXPECT_FALSE(p.index().isFeasible(lineOf(p.at(A)), p.end(), lastOnly));
 }
 
 TEST(Litmus, MsyncFlushesItsRangeForStoresBeforeTheCall) {

@@ -67,8 +67,10 @@ States TinyProgram::statesAt(EventNo point, const std::vector<std::uint64_t>& of
   return states;
 }
 
+EventNo TinyProgram::end() { return trace().end(); }
+
 States TinyProgram::statesAtEnd(const std::vector<std::uint64_t>& offsets, std::string_view options) {
-  return statesAt(trace().end(), offsets, options);
+  return statesAt(end(), offsets, options);
 }
 
 States TinyProgram::statesOver(PointsMode mode, const std::vector<std::uint64_t>& offsets, std::string_view options) {

@@ -58,6 +58,7 @@ class TinyProgram {
 
   // Ends the program; the trace and what refers to it live as long as this object.
   const Trace& trace();
+  EventNo end();  // of the trace
   const Index& index(std::string_view options = "");
 
   // What the bytes at `offsets` may be after a crash just before event `point`, by the product

@@ -1,4 +1,5 @@
-// Places lead with the reader's own line, and show his call however deep in a library the instruction is.
+// Places lead with the reader's own line, and show his call however deep in a library the instruction is; likely
+// linearization points are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +45,32 @@ TEST(Places, ShowTheProgramsOwnCall) {
   EXPECT_THAT(text, HasSubstr("... 3 more calls ..."));
   EXPECT_THAT(text, HasSubstr("... and 1 more call\n"));
   EXPECT_THAT(text, Not(HasSubstr("inner4")));
+}
+
+// How many stores are likely to make an operation visible, and what was tested around them.
+TEST(Explored, LikelyPointsAreCounted) {
+  Report report;
+  TestedPoints& points = report.exploration.emplace().likely.emplace();
+  points.stores = 40;
+  points.inferred = 3;
+  points.marked = 2;
+  points.incompleteTests = 5;
+  points.unrecoveredTests = 7;
+  std::string text = renderText(report, {});
+  EXPECT_THAT(text, HasSubstr("points first:   3 of 40 stores are likely to be linearization points (8%); 2 marked by "
+                              "hand, of which none is missed\n"));
+  EXPECT_THAT(text, HasSubstr("tests there:    5 incompletely durable, 7 unrecovered durable"));
+  EXPECT_THAT(text, Not(HasSubstr("by rules:"))) << "only if asked for";
+  points.inferred = points.missed = 1;
+  points.guardians = true;
+  points.lines = {{}};
+  text = renderText(report, {});
+  EXPECT_THAT(text, HasSubstr("1 of 40 stores is likely"));
+  EXPECT_THAT(text, HasSubstr("of which 1 is missed"));
+  EXPECT_THAT(text, HasSubstr("by rules:       0 to guardians or by atomic instructions, 0 to what can be reached"));
+  EXPECT_THAT(text, HasSubstr("point:          an unknown place"));
+  points.guardians = false;
+  EXPECT_THAT(renderText(report, {}), HasSubstr("guardians are not known"));
 }
 
 }  // namespace
