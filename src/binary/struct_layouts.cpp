@@ -250,6 +250,7 @@ std::optional<FieldPlace> StructLayouts::field(LayoutNo of, std::string_view pat
         // Only one index may be left open.
         if (out.stride != 0) return std::nullopt;
         out.stride = m.size;
+        out.array = out.offset;
         out.count = m.count == 0 ? UINT64_MAX : m.count;
       } else {
         std::uint64_t index = 0;

@@ -45,6 +45,7 @@ struct FieldPlace {
   std::uint64_t size = 0;    // of the whole member; of one element if the path names one
   std::uint64_t stride = 0;  // between the elements that the path leaves open; 0: it leaves none open
   std::uint64_t count = 1;   // of these elements
+  std::uint64_t array = 0;   // where element 0 begins
   LayoutNo type = kNoLayout;
 };
 

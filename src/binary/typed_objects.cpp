@@ -78,7 +78,7 @@ void TypedObjects::forget(PmRange range, EventNo at) {
 void TypedObjects::remember(TypedObject object, EventNo at, bool fresh) {
   if (!known_.try_emplace(object, lives_.size()).second) return;
   byBase_[object.base].push_back(object);
-  lives_.push_back({object, fresh ? EventNo(0) : at, EventNo(UINT32_MAX)});
+  lives_.push_back({object, at, fresh ? EventNo(0) : at, EventNo(UINT32_MAX)});
 }
 
 void TypedObjects::learn(TypedObject object, EventNo at) {

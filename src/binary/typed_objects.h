@@ -26,7 +26,8 @@ struct TypedObject {
 // An object with the part of the trace in which it was one.
 struct ObjectLife {
   TypedObject object;
-  EventNo from = 0;  // 0: nothing else was there before
+  EventNo learned = 0;  // from the store that said so
+  EventNo from = 0;     // 0: nothing else was there before
   EventNo until{UINT32_MAX};
 };
 
