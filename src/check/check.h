@@ -11,6 +11,7 @@
 #include "findings/only.h"
 #include "findings/suppressions.h"
 #include "judge/crash_check.h"
+#include "mechanisms/description.h"
 #include "run/recording.h"
 
 namespace blackout {
@@ -28,6 +29,11 @@ struct CheckOptions {
   std::uint64_t scheduleSeed = 1;
   // Of a harness of <blackout/lin.hpp>: so many threads make its operations, after one has made them alone.
   std::uint64_t threads = 1;
+  // The consistency mechanisms of the program, checked; and crashes are those of its plans unless another strategy is
+  // asked for.
+  std::optional<Description> mechanisms;
+  bool plans = false;
+  bool planPairs = false;
   bool anyExit = false;  // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;

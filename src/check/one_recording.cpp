@@ -11,6 +11,9 @@
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/run_summary.h"
+#include "mechanisms/invariants.h"
+#include "mechanisms/mechanism_findings.h"
+#include "mechanisms/plans.h"
 #include "report/finding_files.h"
 #include "report/places.h"
 
@@ -77,6 +80,38 @@ Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const 
   return std::move(crash->findings);
 }
 
+// The mechanisms that a description tells of, checked on the trace.
+struct KnownMechanisms {
+  Description description;
+  StructLayouts layouts;
+  Phases phases;
+};
+Result<std::unique_ptr<KnownMechanisms>> judgeMechanisms(const Index& index, const CheckOptions& options, bool blind,
+                                                         Report& report) {
+  auto known = std::make_unique<KnownMechanisms>();
+  known->description = *options.mechanisms;
+  known->layouts = StructLayouts::of(index.trace());
+  auto phases = checkMechanisms(index, known->description, known->layouts);
+  if (!phases) return fail("--mechanisms: " + phases.error().sentence, phases.error().exit);
+  known->phases = std::move(*phases);
+  // What nobody saw may have flushed.
+  if (!blind)
+    for (Finding& f : mechanismFindings(index, known->description, known->phases))
+      report.findings.push_back(std::move(f));
+  std::vector<EventNo> points = index.points(PointsMode::Enough);
+  report.mechanisms = mechanismSummary(index, known->description, known->phases, points);
+  for (std::string& s : mechanismNotes(known->description, known->phases)) report.incomplete.push_back(std::move(s));
+  return known;
+}
+
+void tellPlans(const CrashPlans::Figures& figures, Report& report) {
+  report.mechanisms->plans = figures.plans;
+  report.mechanisms->plansForAll = figures.forAll;
+  report.notes.push_back(
+      fmt::format("Only crash plans were tried: what the mechanisms protect is taken for protected, and other crashes "
+                  "were not looked at; --strategy lazy looks at all."));
+}
+
 // None: nothing is.
 Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace) {
   if (options.pmdk) {
@@ -119,6 +154,12 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
   if (!trusted) return tl::unexpected(trusted.error());
   Report report = judgeTrace(*index, recording, options, trusted->has_value() ? &**trusted : nullptr);
   if (options.pmdk) sayLeftOutByPmdk(report);
+  std::unique_ptr<KnownMechanisms> mechanisms;
+  if (options.mechanisms) {
+    auto known = judgeMechanisms(*index, options, !recording.unseenReason.empty(), report);
+    if (!known) return tl::unexpected(known.error());
+    mechanisms = std::move(*known);
+  }
   std::vector<ReplayableFinding> replayable;
   if (options.crash && !recording.unseenReason.empty()) {
     report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
@@ -134,7 +175,16 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
+    std::optional<CrashPlans> plans;
+    if (mechanisms && options.plans) {
+      auto points = choosePoints(*index, crash.points);
+      if (!points) return tl::unexpected(points.error());
+      plans.emplace(*index, mechanisms->phases, std::move(*points), PlanOptions{options.planPairs, crash.seed});
+      crash.chosen = &*plans;
+      crash.strategy = kPlans;
+    }
     auto shown = exploreCrashes(*index, crash, report);
+    if (plans) tellPlans(plans->figures(), report);
     if (!shown) return tl::unexpected(shown.error());
     replayable = std::move(*shown);
   }

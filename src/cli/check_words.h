@@ -22,6 +22,8 @@ struct CheckWords {
   CrashWords crash;
   std::string model = "x86";
   std::vector<std::string> detect;
+  std::string mechanisms;
+  bool planPairs = false;
   std::string json;
   std::string report;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.

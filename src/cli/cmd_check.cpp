@@ -72,7 +72,9 @@ Result<Plan> planOf(const CheckWords& options) {
     if (options.record.patches) check.crash->program.options.set("patches", kFaultsBeforePatch);
     if (options.record.repBytes) check.crash->program.options.set("repbytes", 1);
   }
-  auto failOn = failOnNamed(!options.failOn.empty() ? options.failOn : check.crash ? "proved" : "suspected");
+  auto failOn = failOnNamed(!options.failOn.empty()                     ? options.failOn
+                            : check.crash && options.mechanisms.empty() ? "proved"
+                                                                        : "suspected");
   if (!failOn)
     return fail(fmt::format("--fail-on={}: no such severity; it is shown, proved, suspected or perf", options.failOn));
   plan.failOn = *failOn;
@@ -100,6 +102,17 @@ Result<Plan> planOf(const CheckWords& options) {
     return fail("--schedules: a trace is of one schedule; leave out --from-trace, and name the program after --");
   if (check.schedules > 1 && !options.record.tracePath.empty())
     return fail("--schedules: there is a trace of each; leave out --trace");
+  if (!options.mechanisms.empty()) {
+    auto description = Description::read(options.mechanisms);
+    if (!description) return fail("--mechanisms " + description.error().sentence);
+    check.mechanisms = std::move(*description);
+  }
+  check.plans = check.mechanisms && (options.crash.strategy.empty() || options.crash.strategy == "plans");
+  if (options.crash.strategy == "plans" && !check.mechanisms)
+    return fail("--strategy plans: plans are made from a description; name one with --mechanisms");
+  check.planPairs = options.planPairs;
+  if (check.planPairs && !check.plans)
+    return fail("--plan-pairs: the plans are those of --mechanisms; name a description");
   check.anyExit = options.crash.expectExit == "any";
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
@@ -246,6 +259,12 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
          "should not), suspected or perf, or worse; by default proved if crashes are explored, else suspected")
       ->type_name("SEVERITY");
   declareCrashOptions(app, o.crash);
+  app.add_option("--mechanisms", o.mechanisms,
+                 "the program's consistency mechanisms (journals, logs, replicas, copy-on-write), described in TOML: "
+                 "their rules are checked, and crashes are tried only where they don't protect (--strategy plans). "
+                 "'blackout mechanisms' proposes a description; --fail-on is suspected then")
+      ->type_name("FILE");
+  app.add_flag("--plan-pairs", o.planPairs, "with --mechanisms: plans for each two unprotected stores, too");
   app.add_option("--model", o.model, modelHelp())->type_name("MODEL");
   app.add_option("--detect", o.detect, detectHelp())->type_name("KIND,...")->delimiter(',')->allow_extra_args(false);
   app.add_option("--json", o.json,

@@ -12,6 +12,7 @@
 #include "report/trace_count.h"
 #include "report/trace_filter.h"
 #include "report/trace_text.h"
+#include "report/typed_text.h"
 
 namespace blackout::cli {
 
@@ -22,6 +23,7 @@ struct Options {
   TraceFilterText filter;
   std::string countBy;
   bool stacks = false;
+  bool types = false;
   bool follow = false;
 };
 
@@ -37,11 +39,17 @@ Result<void> print(const Trace& trace, const Options& options, EventNo from) {
   EventPrinter printer(trace);
   Symbolizer symbolizer(trace);
   if (from == 0) fmt::print("{}", printer.header());
-  for (EventNo n = from; n < trace.end(); n = trace.next(n)) {
-    if (!filter->wants(trace, n)) continue;
+  std::optional<TypedText> types;
+  if (options.types) types.emplace(trace);
+  // What lies where, and what it was, is told by all events from the first on.
+  for (EventNo n = types ? EventNo(0) : from; n < trace.end(); n = trace.next(n)) {
+    std::string typed = types ? types->event(n) : std::string();
+    if (n < from || !filter->wants(trace, n)) continue;
     fmt::print("{}\n", printer.line(n));
+    if (!typed.empty()) fmt::print("{:>14}{}\n", "", typed);
     if (options.stacks) printStack(symbolizer, trace[n]);
   }
+  if (types) fmt::print("{}\n", types->coverage());
   return {};
 }
 
@@ -108,6 +116,9 @@ const Register registered({
       app.add_option("--to", o->filter.to, "stop before this event")->type_name("EVENT");
       app.add_option("--count-by", o->countBy, "count instead of printing, by " + countByNames())->type_name("KEY");
       app.add_flag("--stacks", o->stacks, "print the calls that led to each event");
+      app.add_flag("--types", o->types,
+                   "print what each store's bytes are called and were: the struct and field that its instruction "
+                   "knows, else those of the object that lies there (as debug information has it)");
       app.add_flag("--follow", o->follow, "go on until the recording ends");
       return [o](const ProgramCommand&) { return run(*o); };
     },

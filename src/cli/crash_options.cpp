@@ -148,7 +148,8 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "--strategy", w.strategy,
          "which of the states that a crash may leave are tried. lazy (default): all that a restart can distinguish; "
          "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
-         "persisted; sample:N: N random ones at each point")
+         "persisted; sample:N: N random ones at each point; plans (with --mechanisms, and its default): for each store "
+         "that no mechanism protects only it, and all but it, and those that test the mechanisms")
       ->type_name("NAME");
   app.add_option("--assume", w.assume,
                  "checksums: a record of many lines that a restart reads whole counts as checksummed, even if "
@@ -254,7 +255,9 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.points = std::move(*points);
   o.points.fromOp = w.from;
   o.points.toOp = w.to;
-  if (auto ok = takeStrategy(o, w.strategy); !ok) return tl::unexpected(ok.error());
+  // Plans are made from a description, which is not known here.
+  std::string strategy = w.strategy.empty() || w.strategy == "plans" ? "lazy" : w.strategy;
+  if (auto ok = takeStrategy(o, strategy); !ok) return tl::unexpected(ok.error());
   o.seed = w.seed;
   o.crashesInARow = w.crashesInARow;
   o.tree = !w.noTree;

@@ -19,7 +19,7 @@ struct CrashWords {
   std::string recoverDrive;
   unsigned jobs = 0;  // 0: all cores
   unsigned crashesInARow = 1;
-  std::string strategy = "lazy";
+  std::string strategy;  // empty: lazy, or plans if mechanisms are described
   std::uint64_t seed = 1;
   std::string points = "enough";
   std::optional<std::uint64_t> from;

@@ -13,6 +13,7 @@
 #include "binary/byte_names.h"
 #include "binary/frame.h"
 #include "events/history.h"
+#include "findings/mechanism_words.h"
 #include "model/test_stage.h"
 
 namespace blackout {
@@ -186,8 +187,21 @@ struct InterruptedCreation {
   bool operator==(const InterruptedCreation&) const = default;
 };
 
+// A transaction of a described mechanism broke one of its rules.
+struct BrokenMechanism {
+  static constexpr std::string_view kName = "broken-mechanism";
+  std::string mechanism;  // as the description names it: "journal.undo"
+  MechanismRule rule{};
+  MechanismPhase firstPhase{};
+  MechanismPhase secondPhase{};  // None: there is one store
+  SeenStore first;
+  std::optional<SeenStore> second;
+  std::uint64_t transactions = 0;  // in which it was so
+  bool operator==(const BrokenMechanism&) const = default;
+};
+
 using Claims = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
-                            LoggedInVain, NotLogged, InterruptedCreation>;
+                            LoggedInVain, NotLogged, InterruptedCreation, BrokenMechanism>;
 using Claim = OneOf<Claims>;
 
 // --- Facts that support a claim ---

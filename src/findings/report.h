@@ -103,6 +103,28 @@ struct ExploredCrashes {
   bool operator==(const ExploredCrashes&) const;
 };
 
+// What became of the mechanisms of a description, in figures.
+struct MechanismSummary {
+  std::string name;           // "journal.undo"
+  std::string kind;           // "undo journal"
+  std::uint64_t objects = 0;  // that it was found in
+  std::uint64_t transactions = 0;
+  std::uint64_t broken = 0;
+  bool operator==(const MechanismSummary&) const = default;
+};
+struct CheckedMechanisms {
+  std::vector<MechanismSummary> mechanisms;
+  std::uint64_t stores = 0;
+  std::uint64_t unprotected = 0;
+  std::uint64_t untyped = 0;      // stores to bytes that have no name
+  std::uint64_t plans = 0;        // crash plans that were tried; 0: another strategy was asked for
+  std::uint64_t plansForAll = 0;  // two for each store in flight
+  // At how many points so many stores are in flight, and of them unprotected: (stores, points), ascending.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> inFlight;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> inFlightUnprotected;
+  bool operator==(const CheckedMechanisms&) const = default;
+};
+
 struct PoolSummary {
   std::string path;
   std::uint64_t size = 0;  // at the end
@@ -133,7 +155,8 @@ struct Report {
   std::vector<std::string> trusted;            // paths of the objects that --trust names
   bool trapped = false;                        // code that is not instrumented was followed by traps
   RunSummary run;
-  std::optional<ExploredCrashes> exploration;  // none: crashes were not explored
+  std::optional<ExploredCrashes> exploration;   // none: crashes were not explored
+  std::optional<CheckedMechanisms> mechanisms;  // none: none are described
   bool operator==(const Report&) const;
 
   bool complete() const { return incomplete.empty(); }

@@ -53,6 +53,27 @@ void addRun(RunSummary& into, const RunSummary& more) {
   if (!into.waitStatus || *into.waitStatus == 0) into.waitStatus = more.waitStatus;
 }
 
+// Of recordings by one description: the same mechanisms in the same order.
+void addMechanisms(CheckedMechanisms& into, const CheckedMechanisms& more) {
+  for (std::size_t i = 0; i < std::min(into.mechanisms.size(), more.mechanisms.size()); ++i) {
+    into.mechanisms[i].objects += more.mechanisms[i].objects;
+    into.mechanisms[i].transactions += more.mechanisms[i].transactions;
+    into.mechanisms[i].broken += more.mechanisms[i].broken;
+  }
+  into.stores += more.stores;
+  into.unprotected += more.unprotected;
+  into.untyped += more.untyped;
+  into.plans += more.plans;
+  into.plansForAll += more.plansForAll;
+  auto add = [](auto& all, const auto& rows) {
+    std::map<std::uint64_t, std::uint64_t> sum(all.begin(), all.end());
+    for (const auto& [stores, points] : rows) sum[stores] += points;
+    all.assign(sum.begin(), sum.end());
+  };
+  add(into.inFlight, more.inFlight);
+  add(into.inFlightUnprotected, more.inFlightUnprotected);
+}
+
 void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.crashesInARow = std::max(into.crashesInARow, more.crashesInARow);
   into.points += more.points;
@@ -127,6 +148,10 @@ Report& operator+=(Report& into, const Report& more) {
   else if (into.exploration.has_value() != more.exploration.has_value())
     into.incomplete.emplace_back("Crashes were explored of some of the recordings only.");
   if (!into.exploration) into.exploration = more.exploration;
+  if (into.mechanisms && more.mechanisms)
+    addMechanisms(*into.mechanisms, *more.mechanisms);
+  else if (!into.mechanisms)
+    into.mechanisms = more.mechanisms;
   return into;
 }
 

@@ -90,9 +90,9 @@ class Check {
                    r_.baseline.count() * kFewRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers()),
                    r_.baseline.count() * kManyRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
     sayExecuting(*intact);
-    auto strategy = makeStrategy(o_.strategy, {.seed = o_.seed, .samples = o_.samples});
+    auto strategy = makeStrategy(o_.chosen != nullptr ? "lazy" : o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
-    ExploreOptions options = exploreOptions(**strategy);
+    ExploreOptions options = exploreOptions(o_.chosen != nullptr ? *o_.chosen : **strategy);
     if (o_.stages) {
       likely_ = likelyPoints(index_.trace(), programs(), patience_);
       options.first = adversarialTests(*likely_, index_, r_.baseline.points());

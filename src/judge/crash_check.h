@@ -54,6 +54,7 @@ struct CrashOptions {
   DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;
   std::string strategy = "lazy";
+  const Strategy* chosen = nullptr;  // one that somebody made, instead of the one of that name
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;

@@ -30,6 +30,7 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::UninitializedRead:
       return FoundBy::ReadsOfRestarts;
     case FindingKind::UnloggedStore:
+    case FindingKind::Mechanism:
     case FindingKind::OpenTransaction:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:

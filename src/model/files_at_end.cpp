@@ -13,44 +13,50 @@
 
 namespace blackout {
 
-std::vector<ReplayedFile> replay(const Trace& trace) {
-  IdVector<FileNo, ReplayedFile> files(1);
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    const Event& e = trace[n];
-    if (isStore(e)) {
-      auto value = std::as_bytes(std::span(&e.value, 1));
-      files[fileOf(e.addr)].bytes.write(offsetOf(e.addr), value.first(bytesOf(e)));
-      continue;
-    }
-    if (groupOf(e) != EventGroup::File) continue;
-    if (kindOf(e) == EventKind::FileNew) {
-      files.push_back({fileOf(e.addr), std::string(trace.payload(n)), false, 0, {}});
-      continue;
-    }
-    ReplayedFile& f = files[fileOf(e.addr)];
-    switch (kindOf(e)) {
-      case EventKind::FileData:
-        f.bytes.write(offsetOf(e.addr), std::as_bytes(std::span(trace.payload(n))));
-        break;
-      case EventKind::FileSize:
-        if (e.value < f.size) f.bytes.zero(e.value, f.size - e.value);
-        f.size = e.value;
-        break;
-      case EventKind::FileRename:
-        f.path = trace.payload(n);
-        break;
-      case EventKind::FileUnlink:
-        f.removed = true;
-        break;
-      case EventKind::FileZero:
-        f.bytes.zero(offsetOf(e.addr), e.value);
-        break;
-      default:
-        break;
-    }
+void Replay::event(EventNo n) {
+  const Event& e = (*trace_)[n];
+  if (isStore(e)) {
+    auto value = std::as_bytes(std::span(&e.value, 1));
+    files_[fileOf(e.addr)].bytes.write(offsetOf(e.addr), value.first(bytesOf(e)));
+    return;
   }
-  files.erase(files.begin());
-  return files;
+  if (groupOf(e) != EventGroup::File) return;
+  if (kindOf(e) == EventKind::FileNew) {
+    files_.push_back({fileOf(e.addr), std::string(trace_->payload(n)), false, 0, {}});
+    return;
+  }
+  ReplayedFile& f = files_[fileOf(e.addr)];
+  switch (kindOf(e)) {
+    case EventKind::FileData:
+      f.bytes.write(offsetOf(e.addr), std::as_bytes(std::span(trace_->payload(n))));
+      break;
+    case EventKind::FileSize:
+      if (e.value < f.size) f.bytes.zero(e.value, f.size - e.value);
+      f.size = e.value;
+      break;
+    case EventKind::FileRename:
+      f.path = trace_->payload(n);
+      break;
+    case EventKind::FileUnlink:
+      f.removed = true;
+      break;
+    case EventKind::FileZero:
+      f.bytes.zero(offsetOf(e.addr), e.value);
+      break;
+    default:
+      break;
+  }
+}
+
+std::vector<ReplayedFile> Replay::take() {
+  files_.erase(files_.begin());
+  return std::move(files_);
+}
+
+std::vector<ReplayedFile> replay(const Trace& trace) {
+  Replay files(trace);
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) files.event(n);
+  return files.take();
 }
 
 namespace {

@@ -3,6 +3,7 @@
 // written, so that a large sparse pool costs little.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,23 @@ struct ReplayedFile {
   bool removed = false;
   std::uint64_t size = 0;
   SparseBytes bytes;
+};
+
+// The files while a trace is read, with everything persisted so far. Events are given in order.
+class Replay {
+ public:
+  explicit Replay(const Trace& trace) : trace_(&trace), files_(1) {}
+  void event(EventNo n);
+  // Zero where nothing is known.
+  void read(PmAddr addr, std::span<std::byte> bytes) const {
+    if (files_.has(fileOf(addr))) files_[fileOf(addr)].bytes.read(offsetOf(addr), bytes);
+  }
+  std::uint64_t sizeOf(FileNo f) const { return files_.has(f) ? files_[f].size : 0; }
+  std::vector<ReplayedFile> take();
+
+ private:
+  const Trace* trace_;
+  IdVector<FileNo, ReplayedFile> files_;  // row 0 is empty
 };
 
 // All files of the trace, by number.

@@ -248,6 +248,15 @@ struct Members {
   Json operator()(const NotLogged& c) const {
     return Json{{"store", storeJson(c.store)}, {"bytes", c.bytes}, {"added", placeNoJson(c.added)}};
   }
+  Json operator()(const BrokenMechanism& c) const {
+    return Json{{"mechanism", c.mechanism},
+                {"rule", nameOf(c.rule)},
+                {"first_phase", nameOf(c.firstPhase)},
+                {"second_phase", c.second ? Json(nameOf(c.secondPhase)) : Json(nullptr)},
+                {"first", storeJson(c.first)},
+                {"second", c.second ? storeJson(*c.second) : Json(nullptr)},
+                {"transactions", c.transactions}};
+  }
   Json operator()(const InterruptedCreation& c) const { return Json{{"file", c.file}, {"call", placeNoJson(c.call)}}; }
 
   Json operator()(const OldValueRead& e) const { return Json{{"value", valueJson(e.value)}}; }
@@ -391,6 +400,30 @@ Json explorationJson(const ExploredCrashes& e) {
   return j;
 }
 
+Json mechanismsJson(const CheckedMechanisms& m) {
+  Json j;
+  j["mechanisms"] = Json::array();
+  for (const MechanismSummary& one : m.mechanisms)
+    j["mechanisms"].push_back(Json{{"name", one.name},
+                                   {"kind", one.kind},
+                                   {"objects", one.objects},
+                                   {"transactions", one.transactions},
+                                   {"broken", one.broken}});
+  j["stores"] = m.stores;
+  j["unprotected"] = m.unprotected;
+  j["untyped"] = m.untyped;
+  j["plans"] = m.plans;
+  j["plans_for_all"] = m.plansForAll;
+  auto distribution = [](const auto& pairs) {
+    Json list = Json::array();
+    for (const auto& [stores, points] : pairs) list.push_back(Json{{"stores", stores}, {"points", points}});
+    return list;
+  };
+  j["in_flight"] = distribution(m.inFlight);
+  j["in_flight_unprotected"] = distribution(m.inFlightUnprotected);
+  return j;
+}
+
 Json findingJson(const Finding& f) {
   const FindingKindRow& row = rowOf(f.kind);
   Json j;
@@ -461,6 +494,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
   j["counts"]["suppressed"] = report.suppressed();
   j["run"] = runJson(report.run);
   j["exploration"] = report.exploration ? explorationJson(*report.exploration) : Json(nullptr);
+  if (report.mechanisms) j["mechanisms"] = mechanismsJson(*report.mechanisms);
   j["detectors"] = report.detectors;
   j["pools"] = Json::array();
   for (const PoolSummary& p : report.pools) {

@@ -64,6 +64,7 @@ class TextReport {
     suppressions();
     sentences("inconclusive", "1;33", report_.incomplete);
     if (!out_.empty() && !out_.ends_with("\n\n")) line("");
+    if (report_.mechanisms) mechanisms(*report_.mechanisms);
     if (report_.exploration) exploration(*report_.exploration);
     line("What this result means:");
     for (const std::string& s : caveatsOf(report_)) line("  - " + escapeText(s));
@@ -153,6 +154,44 @@ class TextReport {
       item("load:", escapeText(fmt::format("{} may read from {} ({})", l.load, joined(l.stores, ", "),
                                            counted(l.states, "crash state"))));
     line("");
+  }
+
+  void mechanisms(const CheckedMechanisms& m) {
+    line("Mechanisms:");
+    std::size_t width = std::string_view("unprotected").size();
+    for (const MechanismSummary& one : m.mechanisms) width = std::max(width, one.name.size());
+    auto item = [&](std::string_view head, std::string_view text) {
+      line(fmt::format("  {:<{}}  {}", escapeText(head), width, text));
+    };
+    for (const MechanismSummary& one : m.mechanisms) {
+      std::string text =
+          fmt::format("{} checked, {} broken", counted(one.transactions, "transaction"), grouped(one.broken));
+      // The finding that most of them have.
+      const BrokenMechanism* worst = nullptr;
+      for (const Finding& f : report_.findings)
+        if (const auto* claim = std::get_if<BrokenMechanism>(&f.claim);
+            claim != nullptr && claim->mechanism == one.name)
+          if (worst == nullptr || claim->transactions > worst->transactions) worst = claim;
+      if (worst != nullptr)
+        text += fmt::format(": {} {}{}", nameOf(worst->firstPhase), shortPlace(worst->first),
+                            worst->second && worst->rule == MechanismRule::Order
+                                ? fmt::format(" before {} {} is right, and was not kept", nameOf(worst->secondPhase),
+                                              shortPlace(*worst->second))
+                                : fmt::format(" ({})", nameOf(worst->rule)));
+      item(one.name, escapeText(text));
+    }
+    std::string text = fmt::format("{} of {}", grouped(m.unprotected), counted(m.stores, "store"));
+    if (m.plansForAll != 0)
+      text += fmt::format("; {} instead of {}", counted(m.plans, "crash plan"), grouped(m.plansForAll));
+    item("unprotected", text);
+    if (m.untyped != 0)
+      item("untyped", fmt::format("{}: their bytes have no name, so no description can speak of them",
+                                  counted(m.untyped, "store")));
+    line("");
+  }
+  static std::string shortPlace(const SeenStore& s) {
+    if (s.at.file.empty()) return "at an unknown place";
+    return fmt::format("at {}:{}", s.at.file.substr(s.at.file.rfind('/') + 1), s.at.line);
   }
 
   void likelyPoints(const TestedPoints& l) {

@@ -28,6 +28,68 @@ std::string subjectFirst(const SeenStore& store) {
   return store.bytes.type.empty() ? capital(subject(store)) : subject(store);
 }
 
+// What a store is in a transaction of a mechanism: "the log entry (1)".
+std::string roleOf(MechanismPhase phase, PlaceNo place, const NamedBytes& bytes) {
+  std::string_view role = phase == MechanismPhase::Allocate    ? "the allocation of log space"
+                          : phase == MechanismPhase::Log       ? "the log entry"
+                          : phase == MechanismPhase::Commit    ? "the store that makes the log entry count"
+                          : phase == MechanismPhase::InPlace   ? "the write in place"
+                          : phase == MechanismPhase::Reclaim   ? "the store that empties the log"
+                          : phase == MechanismPhase::Append    ? "the appended entry"
+                          : phase == MechanismPhase::Publish   ? "the move of the tail"
+                          : phase == MechanismPhase::Primary   ? "the store to the primary"
+                          : phase == MechanismPhase::Secondary ? "the store to another copy"
+                          : phase == MechanismPhase::Build     ? "the store to what is published"
+                          : phase == MechanismPhase::Swap      ? "the store that publishes it"
+                                                               : "the store";
+  return fmt::format("{} at ({}){}", role, place,
+                     bytes.type.empty() ? std::string() : fmt::format(" [{}]", bytes.type));
+}
+
+std::string brokenMechanism(const BrokenMechanism& c) {
+  std::string first = roleOf(c.firstPhase, 1, c.first.bytes);
+  std::string second = c.second ? roleOf(c.secondPhase, 2, c.second->bytes) : std::string();
+  std::string text;
+  switch (c.rule) {
+    case MechanismRule::Order:
+      text = c.second && c.second->event < c.first.event
+                 ? fmt::format("{} comes only after {}, which it should be durable before", first, second)
+                 : fmt::format("{} is not durable before {}", first, second);
+      break;
+    case MechanismRule::OutsideArea:
+      text = fmt::format("{} lies outside the log's area, or sets its head or tail outside", first);
+      break;
+    case MechanismRule::OutsideAllocated:
+      text = fmt::format("{} lies outside what is allocated between head and tail", first);
+      break;
+    case MechanismRule::EntriesOverlap:
+      text = fmt::format("{} and {} overlap", first, second);
+      break;
+    case MechanismRule::WrongOldBytes:
+      text = fmt::format("{} does not have the bytes that were there before {}", first, second);
+      break;
+    case MechanismRule::WrongNewBytes:
+      text = fmt::format("{} has other bytes than {}", first, second);
+      break;
+    case MechanismRule::NeverInPlace:
+      text = fmt::format("{} is about bytes that are not written in place before {}", first, second);
+      break;
+    case MechanismRule::CopiesDiffer:
+      text = c.second ? fmt::format("the copies differ after {} and {}", first, second)
+                      : fmt::format("the copies differ after {}: another one was not written", first);
+      break;
+    case MechanismRule::ChecksumNotUpdated:
+      text = fmt::format("{} changes what the checksum is of, and the checksum is not stored", first);
+      break;
+    case MechanismRule::ChangedInPlace:
+      text = fmt::format("{} changes in place what is published, and not a copy of it", first);
+      break;
+  }
+  std::string often =
+      c.transactions > 1 ? fmt::format(" (in {})", counted(c.transactions, "transaction")) : std::string();
+  return fmt::format("{}: {}{}.", c.mechanism, text, often);
+}
+
 // Of the last place before the first crash; 0: there is none.
 PlaceNo crashPlace(const Finding& f) {
   return f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : PlaceNo(0);
@@ -131,6 +193,7 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
     case FindingKind::UnloggedStore:
+    case FindingKind::Mechanism:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
     case FindingKind::OverwrittenUnpersisted:
@@ -174,6 +237,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom) {
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
     case FindingKind::UnloggedStore:
+    case FindingKind::Mechanism:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
     case FindingKind::OverwrittenUnpersisted:
@@ -261,6 +325,7 @@ struct Verdicts {
         "back what it has logged, and not that.",
         what, are, them);
   }
+  std::string operator()(const BrokenMechanism& c) const { return brokenMechanism(c); }
   std::string operator()(const InterruptedCreation& c) const {
     return fmt::format("If the power fails while {} is being created at ({}), the restarted program {}.",
                        baseName(c.file), c.call, symptom);

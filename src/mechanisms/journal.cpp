@@ -1,0 +1,485 @@
+// Undo and redo journals (Silhouette, 3.1). A transaction begins with its first entry (or the space for it) and ends
+// when the log is empty again: the head has caught up with the tail, the tail is back, the flag is cleared. Everything
+// is judged then, when all entries are there to be read.
+//
+//   allocate  the tail, moved before entries are written (preallocated)
+//   log       stores to the area
+//   commit    what makes entries count: the tail, moved after they are written, or a commit field
+//   in place  stores to what entries are about
+//   reclaim   what makes the log empty
+#include <algorithm>
+#include <map>
+
+#include "events/trace.h"
+#include "mechanisms/tracker.h"
+
+namespace blackout {
+
+namespace {
+
+using Phase = MechanismPhase;
+using Rule = MechanismRule;
+
+constexpr std::size_t kMostEntries = 1 << 20;
+constexpr std::uint64_t kLargestTarget = std::uint64_t{1} << 24;
+
+struct JournalState {
+  std::optional<PmRange> area;
+  std::optional<PmAddr> head;
+  std::optional<PmAddr> tail;
+  bool set = false;
+};
+// A move of the tail.
+struct TailMove {
+  StoreNo store = kNoStore;
+  PmAddr from = 0;
+  std::uint64_t size = 0;
+};
+struct OpenTransaction {
+  TransactionNo number = kNoTransaction;
+  StoreNo first = kNoStore;  // of the journal's own
+  std::vector<StoreNo> logged;
+  std::vector<TailMove> grown;
+  std::vector<StoreNo> commits;
+  std::vector<StoreNo> others;
+};
+struct JournalEntry {
+  PmAddr at = 0;
+  std::uint64_t length = 0;
+  std::vector<StoreNo> stores;
+  StoreNo counts = kNoStore;  // what made it count
+  std::vector<PmRange> targets;
+  std::vector<std::byte> data;  // empty: it has none
+  std::vector<StoreNo> inPlace;
+};
+
+class Journal : public Tracker {
+ public:
+  Journal(World& world, Phases& phases, const MechanismDescription& what, MechanismNo number, TypedObject anchor)
+      : Tracker(world, phases, what, number, anchor) {
+    if (what.entry.type && what.entry.type->path.empty()) around_.elementType = what.entry.type->layout;
+    commitInEntry_ = what.commit && what.entry.type && isOfEntry(what.commit->field);
+    state_ = evaluate();
+  }
+
+  std::vector<PmRange> fields() const override {
+    std::vector<PmRange> out;
+    if (what_.head) addFields(*what_.head, out);
+    if (what_.tail) addFields(*what_.tail, out);
+    addFields(what_.area->at, out);
+    addFields(what_.area->size, out);
+    if (what_.commit && !commitInEntry_) addField(what_.commit->field, out);
+    if (what_.commit && what_.commit->generation) addFields(*what_.commit->generation, out);
+    // The address of a field of the area is no field that says something.
+    std::erase_if(out, [&](const PmRange& r) { return state_.area && state_.area->overlaps(r); });
+    return out;
+  }
+  std::vector<PmRange> areas() const override {
+    return state_.area ? std::vector<PmRange>{*state_.area} : std::vector<PmRange>();
+  }
+
+  void fieldStored(StoreNo s) override {
+    JournalState old = state_;
+    state_ = evaluate();
+    if (!state_.area || !old.area || *state_.area != *old.area || (what_.tail && (!state_.tail || !old.tail))) {
+      if (transaction_)
+        tag(s, Phase::Reclaim, number());
+      else
+        tag(s, Phase::Initialise, kNoTransaction);
+      return;
+    }
+    checkInside(s);
+    if (what_.tail && state_.head != old.head) {
+      if (!transaction_) return tag(s, Phase::Initialise, kNoTransaction);
+      return close(s, old, *state_.head == *state_.tail ? *old.tail : *state_.head);
+    }
+    if (what_.tail && state_.tail != old.tail) {
+      bool emptied = *state_.tail == *state_.head && *old.tail != *old.head;
+      if (emptied && !transaction_) return tag(s, Phase::Initialise, kNoTransaction);
+      if (emptied) return close(s, old, *old.tail);
+      // Set-up that leaves the log empty.
+      if (*state_.tail == *state_.head) return tag(s, Phase::Initialise, kNoTransaction);
+      begin(s);
+      transaction_->grown.push_back({s, *old.tail, distance(*old.tail, *state_.tail)});
+      tag(s, what_.preallocated ? Phase::Allocate : Phase::Commit, number());
+      return;
+    }
+    if (!what_.commit || commitInEntry_) return sameAgain(s);
+    if (state_.set) {
+      if (old.set && !commitFieldIs(s)) return sameAgain(s);
+      begin(s);
+      transaction_->commits.push_back(s);
+      tag(s, Phase::Commit, number());
+    } else if (old.set && transaction_ && !what_.tail) {
+      close(s, old, old.tail.value_or(0));
+    } else if (transaction_) {
+      tag(s, Phase::Reclaim, number());
+      transaction_->others.push_back(s);
+    } else {
+      tag(s, Phase::Initialise, kNoTransaction);
+    }
+  }
+
+  void areaStored(StoreNo s) override {
+    begin(s);
+    transaction_->logged.push_back(s);
+    tag(s, Phase::Log, number());
+    if (!what_.preallocated || !state_.tail || !state_.head) return;
+    PmRange range = world_.rangeOf(s);
+    std::uint64_t used = distance(*state_.head, *state_.tail);
+    if (distance(*state_.head, range.begin) + range.size() > used)
+      broken(number(), Rule::OutsideAllocated, Phase::Log, s, Phase::Allocate,
+             transaction_->grown.empty() ? kNoStore : transaction_->grown.back().store);
+  }
+
+  // What was not reclaimed when the trace ended is judged as far as it came.
+  void finish() override {
+    if (transaction_) close(kNoStore, state_, state_.tail.value_or(0));
+  }
+
+ private:
+  TransactionNo number() const { return transaction_->number; }
+  bool isOfEntry(const FieldRef& f) const {
+    const FieldRef& type = *what_.entry.type;
+    if (f.layout != type.layout) return false;
+    return type.path.empty() || f.path.starts_with(type.path + ".");
+  }
+
+  void begin(StoreNo s) {
+    if (transaction_) return;
+    transaction_.emplace();
+    transaction_->number = open();
+    transaction_->first = s;
+  }
+  // The same value once more.
+  void sameAgain(StoreNo s) {
+    if (transaction_)
+      tag(s, Phase::Commit, number());
+    else
+      tag(s, Phase::Initialise, kNoTransaction);
+  }
+  bool commitFieldIs(StoreNo s) const {
+    auto at = world_.addressOf(what_.commit->field, around_);
+    return at && PmRange::at(*at, what_.commit->field.place.size).overlaps(world_.rangeOf(s));
+  }
+
+  JournalState evaluate() const {
+    JournalState out;
+    auto at = world_.place(what_.area->at, around_);
+    auto size = world_.evaluate(what_.area->size, around_);
+    if (at && size && *size != 0 && *size <= BLACKOUT_MAX_FILE_SIZE && fileOf(*at) == fileOf(*at + *size - 1))
+      out.area = PmRange::at(*at, *size);
+    if (!out.area) return out;
+    if (what_.tail) out.tail = world_.place(*what_.tail, around_);
+    out.head = what_.head ? world_.place(*what_.head, around_) : out.area->begin;
+    // The end of a ring is its beginning.
+    for (auto* p : {&out.head, &out.tail})
+      if (*p && what_.head && **p == out.area->end) *p = out.area->begin;
+    if (what_.commit && !commitInEntry_) {
+      auto value = world_.valueOf(what_.commit->field, around_);
+      if (value && what_.commit->generation) {
+        auto generation = world_.evaluate(*what_.commit->generation, around_);
+        out.set = generation && *generation == *value;
+      } else if (value) {
+        out.set = what_.commit->value ? *value == *what_.commit->value : *value != 0;
+      }
+    }
+    return out;
+  }
+
+  // From one position of the ring on to the other.
+  std::uint64_t distance(PmAddr from, PmAddr to) const {
+    if (!state_.area) return 0;
+    return to >= from ? to - from : to + state_.area->size() - from;
+  }
+
+  void checkInside(StoreNo s) {
+    for (const auto& position : {state_.head, state_.tail})
+      if (position && (*position < state_.area->begin || *position > state_.area->end))
+        broken(transaction_ ? number() : kNoTransaction, Rule::OutsideArea, Phase::Allocate, s);
+  }
+
+  // --- at the end of a transaction ---
+
+  std::vector<JournalEntry> entries(const JournalState& log, PmAddr to) const;
+  void fill(JournalEntry& entry, const Around& around) const;
+  StoreNo whatCounts(const JournalEntry& entry, const Around& around) const;
+  void close(StoreNo reclaim, const JournalState& log, PmAddr to);
+  void findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to);
+  void checkEntries(const std::vector<JournalEntry>& all);
+  void checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim);
+  void checkBytes(const std::vector<JournalEntry>& all);
+  void checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim);
+  void keepRest(const JournalState& log, PmAddr to);
+
+  JournalState state_;
+  std::optional<OpenTransaction> transaction_;
+  StoreNo lastClosed_ = kNoStore;
+  bool commitInEntry_ = false;
+};
+
+std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) const {
+  std::vector<JournalEntry> out;
+  Around around = around_;
+  const PmRange area = *log.area;
+  const bool ring = what_.head.has_value();
+  if (ring) around.ring = area;
+  std::uint64_t fixed = 0;
+  if (what_.entry.type) {
+    const FieldPlace& place = what_.entry.type->place;
+    fixed = place.stride != 0 ? place.stride : place.size;
+  }
+  std::multimap<PmAddr, StoreNo> logged;
+  for (StoreNo s : transaction_->logged) logged.emplace(world_.rangeOf(s).begin, s);
+  auto storesIn = [&](PmRange range, std::vector<StoreNo>& into) {
+    for (auto it = logged.lower_bound(range.begin - std::min<PmAddr>(range.begin, 15));
+         it != logged.end() && it->first < range.end; ++it)
+      if (world_.rangeOf(it->second).overlaps(range)) into.push_back(it->second);
+  };
+  PmAddr at = what_.tail ? *log.head : area.begin;
+  std::uint64_t left = what_.tail ? distance(at, to) : area.size();
+  while (left != 0 && out.size() < kMostEntries) {
+    around.element = at;
+    std::uint64_t length = fixed != 0 ? fixed : left;
+    if (what_.entry.length) length = world_.evaluate(*what_.entry.length, around).value_or(0);
+    if (length == 0 || length > left) break;
+    JournalEntry entry;
+    entry.at = at;
+    entry.length = length;
+    PmAddr end = at + length;
+    if (ring && end > area.end) {
+      storesIn({at, area.end}, entry.stores);
+      storesIn({area.begin, area.begin + (end - area.end)}, entry.stores);
+    } else {
+      storesIn({at, end}, entry.stores);
+    }
+    std::sort(entry.stores.begin(), entry.stores.end());
+    if (!entry.stores.empty()) {
+      fill(entry, around);
+      out.push_back(std::move(entry));
+    }
+    left -= length;
+    at = end;
+    if (ring && at >= area.end) at -= area.size();
+  }
+  return out;
+}
+
+StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) const {
+  if (commitInEntry_) {
+    auto at = world_.addressOf(what_.commit->field, around);
+    if (!at) return kNoStore;
+    if (around.ring && *at >= around.ring->end) *at -= around.ring->size();
+    PmRange field = PmRange::at(*at, what_.commit->field.place.size);
+    for (auto it = entry.stores.rbegin(); it != entry.stores.rend(); ++it)
+      if (world_.rangeOf(*it).overlaps(field)) return *it;
+    return kNoStore;
+  }
+  if (what_.commit) {
+    // The first one after the entry; else the last.
+    for (StoreNo c : transaction_->commits)
+      if (c > entry.stores.back()) return c;
+    return transaction_->commits.empty() ? kNoStore : transaction_->commits.back();
+  }
+  if (what_.preallocated) return kNoStore;
+  for (const TailMove& g : transaction_->grown)
+    if (distance(g.from, entry.at) + entry.length <= g.size) return g.store;
+  return kNoStore;
+}
+
+void Journal::fill(JournalEntry& entry, const Around& around) const {
+  entry.counts = whatCounts(entry, around);
+  for (const FieldRef& f : what_.inPlace) {
+    if (f.layout == around_.anchor.layout) {
+      addField(f, entry.targets);
+      continue;
+    }
+    for (PmAddr base : world_.objectsOf(f.layout, world_.now())) {
+      std::uint64_t size =
+          f.place.stride != 0 && f.place.count != UINT64_MAX ? f.place.stride * f.place.count : f.place.size;
+      entry.targets.push_back(PmRange::at(base + (f.place.stride != 0 ? f.place.array : f.place.offset), size));
+    }
+  }
+  if (!what_.entry.target) return;
+  auto target = world_.place(*what_.entry.target, around);
+  auto size = world_.evaluate(*what_.entry.size, around);
+  if (!target || !size || *size == 0 || *size > kLargestTarget) return;
+  entry.targets.push_back(PmRange::at(*target, *size));
+  if (!what_.entry.data) return;
+  auto data = world_.addressOf(*what_.entry.data, around);
+  if (!data) return;
+  std::uint64_t room = what_.entry.data->place.size;
+  if (*size > room && *data + *size > entry.at + entry.length && !what_.entry.length) return;
+  entry.data.resize(*size);
+  if (around.ring && *data >= around.ring->end) *data -= around.ring->size();
+  world_.read(*data, entry.data, around.ring);
+}
+
+void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
+  if (reclaim != kNoStore) tag(reclaim, Phase::Reclaim, number());
+  std::vector<JournalEntry> all =
+      log.area && (!what_.tail || log.head) ? entries(log, to) : std::vector<JournalEntry>();
+  StoreNo from = transaction_->first;
+  if (auto begin = world_.operationBegin(from)) from = std::min(from, *begin);
+  if (lastClosed_ != kNoStore) from = std::max(from, lastClosed_ + 1);
+  StoreNo end = reclaim != kNoStore ? reclaim : world_.index().stores().endId();
+  findInPlace(all, from, end);
+  checkEntries(all);
+  checkInPlace(all, reclaim);
+  checkBytes(all);
+  if (reclaim != kNoStore) checkUsed(all, reclaim);
+  lastClosed_ = reclaim;
+  keepRest(log, to);
+}
+
+void Journal::findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to) {
+  for (JournalEntry& e : all)
+    for (const PmRange& target : e.targets)
+      for (StoreNo s : world_.storesTo(target, from, to)) {
+        const StoreTag& known = phases_.tags[s];
+        if (known.phase == Phase::None || (known.phase == Phase::InPlace && known.transaction == number()))
+          e.inPlace.push_back(s);
+      }
+}
+
+// Space before entries, entries before what makes them count.
+void Journal::checkEntries(const std::vector<JournalEntry>& all) {
+  for (const JournalEntry& e : all) {
+    if (what_.preallocated)
+      for (const TailMove& g : transaction_->grown) {
+        if (distance(g.from, e.at) >= g.size) continue;
+        for (StoreNo s : e.stores)
+          if (world_.changes(s) && !world_.inOrder(g.store, s)) {
+            broken(number(), Rule::Order, Phase::Allocate, g.store, Phase::Log, s);
+            break;
+          }
+      }
+    if (e.counts == kNoStore) continue;
+    for (StoreNo s : e.stores)
+      if (s != e.counts && world_.changes(s) && !world_.inOrder(s, e.counts)) {
+        broken(number(), Rule::Order, Phase::Log, s, Phase::Commit, e.counts);
+        break;
+      }
+  }
+}
+
+// Entries that count before what they are about; that before the log is empty.
+void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim) {
+  struct Late {
+    StoreNo first = kNoStore;
+    Phase phase{};
+  };
+  std::map<StoreNo, std::optional<Late>> stores;  // none: some entry is in time
+  for (const JournalEntry& e : all) {
+    if (e.counts == kNoStore && !what_.preallocated) continue;  // it never counted, so it protects nothing
+    Late late;
+    for (StoreNo s : e.inPlace) {
+      late = {};
+      if (e.counts != kNoStore) {
+        if (!world_.inOrder(e.counts, s)) late = {e.counts, Phase::Commit};
+      } else {
+        for (StoreNo logged : e.stores)
+          if (late.first == kNoStore && world_.changes(logged) && !world_.inOrder(logged, s))
+            late = {logged, Phase::Log};
+      }
+      auto [it, fresh] = stores.try_emplace(s, late);
+      if (late.first == kNoStore)
+        it->second.reset();
+      else if (fresh)
+        it->second = late;
+    }
+  }
+  bool told = false, toldReclaim = false;
+  for (const auto& [s, late] : stores) {
+    tag(s, Phase::InPlace, number());
+    if (!world_.changes(s)) continue;
+    if (late && !told) {
+      broken(number(), Rule::Order, late->phase, late->first, Phase::InPlace, s);
+      told = true;
+    }
+    if (reclaim != kNoStore && !toldReclaim && !world_.inOrder(s, reclaim)) {
+      broken(number(), Rule::Order, Phase::InPlace, s, Phase::Reclaim, reclaim);
+      toldReclaim = true;
+    }
+  }
+}
+
+// Undo entries have what was there before, redo entries what is there afterwards.
+void Journal::checkBytes(const std::vector<JournalEntry>& all) {
+  const bool undo = what_.kind == MechanismKind::Undo;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const JournalEntry& e = all[i];
+    if (e.data.empty() || e.targets.empty()) continue;
+    const PmRange target = e.targets.front();
+    std::vector<StoreNo> last(target.size(), kNoStore);  // of each byte: the store that decides
+    for (StoreNo s : e.inPlace) {
+      if (undo && s < e.stores.back()) continue;
+      PmRange r = world_.rangeOf(s);
+      for (PmAddr a = std::max(r.begin, target.begin); a < std::min(r.end, target.end); ++a) {
+        StoreNo& decides = last[a - target.begin];
+        if (!undo || decides == kNoStore) decides = s;
+      }
+    }
+    // The last entry of a byte is the one that a redo leaves.
+    if (!undo)
+      for (std::size_t later = i + 1; later < all.size(); ++later)
+        for (const PmRange& other : all[later].targets)
+          for (PmAddr a = std::max(other.begin, target.begin); a < std::min(other.end, target.end); ++a)
+            last[a - target.begin] = kNoStore;
+    for (std::uint64_t b = 0; b < target.size(); ++b) {
+      if (last[b] == kNoStore) continue;
+      std::byte bytes[16];
+      undo ? world_.before(last[b], bytes) : world_.after(last[b], bytes);
+      if (bytes[target.begin + b - world_.rangeOf(last[b]).begin] == e.data[b]) continue;
+      broken(number(), undo ? Rule::WrongOldBytes : Rule::WrongNewBytes, Phase::Log, e.stores.back(), Phase::InPlace,
+             last[b]);
+      break;
+    }
+  }
+}
+
+// What is logged is written in place, and not after the log is empty.
+void Journal::checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim) {
+  StoreNo end = world_.operationEnd(reclaim).value_or(reclaim);
+  for (const JournalEntry& e : all) {
+    if (!e.inPlace.empty() || e.targets.empty() || e.counts == kNoStore) {
+      if (!(e.inPlace.empty() && !e.targets.empty() && what_.preallocated)) continue;
+    }
+    StoreNo after = kNoStore;
+    for (const PmRange& target : e.targets)
+      for (StoreNo s : world_.storesTo(target, reclaim + 1, end))
+        if (after == kNoStore && untagged(s)) after = s;
+    if (after != kNoStore) {
+      broken(number(), Rule::Order, Phase::InPlace, after, Phase::Reclaim, reclaim);
+      return;
+    }
+    if (!what_.inPlace.empty()) continue;  // which of them, the entry does not say
+    broken(number(), Rule::NeverInPlace, Phase::Log, e.stores.back(), Phase::Reclaim, reclaim);
+    return;
+  }
+}
+
+// Entries behind those that were reclaimed belong to a transaction that goes on.
+void Journal::keepRest(const JournalState& log, PmAddr to) {
+  OpenTransaction old = std::move(*transaction_);
+  transaction_.reset();
+  if (!what_.tail || !log.tail || !log.head || to == *log.tail) return;
+  std::uint64_t done = distance(*log.head, to);
+  for (StoreNo s : old.logged)
+    if (distance(*log.head, world_.rangeOf(s).begin) >= done) {
+      begin(s);
+      transaction_->logged.push_back(s);
+      phases_.tags[s].transaction = number();
+    }
+  for (const TailMove& g : old.grown)
+    if (transaction_ && distance(*log.head, g.from) + g.size > done) transaction_->grown.push_back(g);
+}
+
+}  // namespace
+
+std::unique_ptr<Tracker> trackJournal(World& world, Phases& phases, const MechanismDescription& what,
+                                      MechanismNo number, TypedObject anchor) {
+  return std::make_unique<Journal>(world, phases, what, number, anchor);
+}
+
+}  // namespace blackout

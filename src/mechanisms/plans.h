@@ -1,0 +1,64 @@
+// Crash plans (Silhouette, 4.3.1) as a strategy: the states of a crash that are worth a look if a program's consistency
+// mechanisms are known. For each store in flight that no mechanism protects: only it persisted, and all but it. For
+// each transaction of a mechanism: what makes it count, or ends it, dropped and kept alone; a phase that takes several
+// stores half persisted. The latter catch what a wrong description protects. Every plan is a choice among the versions
+// of lines, so it is feasible.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "explore/strategy.h"
+#include "mechanisms/phases.h"
+
+namespace blackout {
+
+inline constexpr std::string_view kPlans = "plans";
+
+struct PlanOptions {
+  bool pairs = false;      // also each two unprotected stores of a point: only they, and all but they
+  std::uint64_t seed = 1;  // of where a copy is cut
+};
+
+class CrashPlans : public Strategy {
+ public:
+  // All must outlive it. `points`: at which the plug is pulled, ascending.
+  CrashPlans(const Index& index, const Phases& phases, std::vector<EventNo> points, const PlanOptions& options);
+
+  std::string_view name() const override { return kPlans; }
+  std::uint64_t count(const CrashSpace& space) const override;
+  Restriction restriction(const CrashSpace& space, std::uint64_t number) const override;
+
+  // Of the spaces of first crashes that were asked for: how many plans there are, and how many two for each store in
+  // flight would be.
+  struct Figures {
+    std::uint64_t plans = 0;
+    std::uint64_t forAll = 0;
+  };
+  Figures figures() const;
+
+ private:
+  // A phase of a transaction, at the first point after its last store.
+  struct Transition {
+    std::vector<StoreNo> stores;
+    MechanismPhase phase{};
+  };
+  const std::vector<Restriction>& plans(const CrashSpace& space) const;
+  std::vector<Restriction> plansOf(const CrashSpace& space) const;
+  std::vector<StoreNo> openStores(const CrashSpace& space) const;
+
+  const Index& index_;
+  const Phases& phases_;
+  PlanOptions options_;
+  std::map<EventNo, std::vector<Transition>> transitions_;
+  IdVector<StoreNo, StoreNo> executions_;
+  std::unique_ptr<Strategy> further_;  // of crashes in restarts
+  // The plans of the space that was asked for last: they are asked for one after the other.
+  mutable std::mutex mutex_;
+  mutable const CrashSpace* last_ = nullptr;
+  mutable std::uint64_t lastIdentity_ = 0;
+  mutable std::vector<Restriction> lastPlans_;
+  mutable std::map<PointNo, Figures> counted_;
+};
+
+}  // namespace blackout
