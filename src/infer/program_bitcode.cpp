@@ -148,7 +148,7 @@ class Reader {
     Needed needed = neededBy(*elf64, name);
     for (const std::string& library : needed.libraries)
       for (const std::string& folder : needed.folders)
-        if (std::string path = folder + "/" + library; holdsBitcode(path)) {
+        if (std::string path = fmt::format("{}/{}", folder, library); holdsBitcode(path)) {
           if (auto added = file(path); !added) program_.notes.push_back(added.error().sentence);
           break;
         }

@@ -68,7 +68,7 @@ SetNo FunctionSlicer::valueOf(const Instruction& i, BlockNo block) {
   }
   if (isa<LoadInst, AtomicRMWInst, AtomicCmpXchgInst>(i)) {
     const CodeAccess* access = p_.code.accessOf(i);
-    return access == nullptr ? 0 : readBy(i, *access);
+    return access == nullptr ? 0 : readBy(*access);
   }
   if (isa<AllocaInst, LandingPadInst, FuncletPadInst, VAArgInst>(i)) return 0;
   return operandsOf(i);  // casts, addresses, vectors, freeze
@@ -144,7 +144,7 @@ SetNo FunctionSlicer::call(const CallBase& call) {
   }
   if (access != nullptr && access->read != nullptr &&
       (access->texts || access->written == nullptr || access->written == access->read)) {
-    SetNo read = readBy(call, *access);
+    SetNo read = readBy(*access);
     // libatomic leaves what it read in a variable.
     for (const Value* v : call.args())
       if (v->getType()->isPointerTy() && v != access->read && !access->texts) {
@@ -177,7 +177,7 @@ SetNo FunctionSlicer::call(const CallBase& call) {
 }
 
 // What an access that reads gets.
-SetNo FunctionSlicer::readBy(const Instruction& i, const CodeAccess& access) {
+SetNo FunctionSlicer::readBy(const CodeAccess& access) {
   const DataLayout& dl = f_.getParent()->getDataLayout();
   SetNo all = 0;
   if (!access.texts) {

@@ -118,7 +118,7 @@ class FunctionSlicer {
   SetNo phi(const llvm::PHINode& phi, BlockNo block);
   SetNo call(const llvm::CallBase& call);
   SetNo substituted(SetNo summary, const llvm::CallBase& call, FunctionNo callee);
-  SetNo readBy(const llvm::Instruction& i, const CodeAccess& access);
+  SetNo readBy(const CodeAccess& access);
   SetNo loadedFrom(const llvm::Value* variable, std::int64_t offset, const Keys& keys, int depth);
   void store(const llvm::Value* pointer, const Keys& keys, SetNo value);
   void copy(const CodeAccess& access);

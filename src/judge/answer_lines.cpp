@@ -131,8 +131,7 @@ void AnswerLines::learn() const {
     }
   // Where every restart had something to recover, what all right answers look like has to do.
   for (const std::string& output : settled_.empty() ? right_ : settled_)
-    for (std::string_view line : linesOf(output))
-      if (!messages_.contains(line)) data_.insert(formOf(line));
+    for (std::string_view line : linesOf(output)) data_.insert(formOf(line));
   for (std::string_view line : linesOf(final_)) data_.insert(formOf(line));
 }
 

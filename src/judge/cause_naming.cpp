@@ -8,7 +8,7 @@
 #include "detect/by_site.h"
 #include "events/trace.h"
 #include "judge/cut_update.h"
-#include "judge/failing_state.h"
+#include "judge/examined_state.h"
 #include "judge/lost_store.h"
 #include "judge/reliance.h"
 
@@ -312,7 +312,7 @@ class Naming {
     return first;
   }
 
-  FailingState s_;
+  ExaminedState s_;
   Cause& cause_ = s_.cause;
   Reliance relies_{s_};
   CureTrial& trial_;

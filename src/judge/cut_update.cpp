@@ -8,7 +8,7 @@ namespace blackout {
 namespace {
 
 // Whether the recovery read what one store wrote before it read the other's bytes.
-bool readsBefore(const FailingState& s, const StoreRef& a, const StoreRef& b) {
+bool readsBefore(const ExaminedState& s, const StoreRef& a, const StoreRef& b) {
   auto position = [&](const StoreRef& ref) {
     TrackedNo w = s.lineOf(ref);
     std::uint64_t mask = maskOf(s.indexOf(ref), ref.store);
@@ -47,7 +47,7 @@ bool makesFile(const Index& index, EventNo from, EventNo to) {
 }
 
 // The stores of a part of the trace that write what the recovery reads; or all of them.
-std::vector<StoreRef> storesBetween(const FailingState& s, const Index& index, EventNo from, EventNo to,
+std::vector<StoreRef> storesBetween(const ExaminedState& s, const Index& index, EventNo from, EventNo to,
                                     bool onlyRead) {
   std::vector<StoreRef> out;
   auto stores = index.stores();
@@ -72,7 +72,7 @@ bool overwritten(const Index& index, const StoreRef& ref, EventNo at) {
 
 }  // namespace
 
-Result<void> nameCutUpdate(FailingState& s, SpaceNo low, SpaceNo high) {
+Result<void> nameCutUpdate(ExaminedState& s, SpaceNo low, SpaceNo high) {
   Cause& cause = s.cause;
   cause.kind = FindingKind::NotAtomic;
   while (low > 0 && s.probe.sameRun(low - 1, low) && s.whole.contains(low - 1)) --low;

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "judge/failing_state.h"
+#include "judge/examined_state.h"
 
 namespace blackout {
 
 class Reliance {
  public:
   // When it is asked, the state's cause has its `first`: the lost store.
-  explicit Reliance(FailingState& state) : s_(state), cause_(state.cause) {}
+  explicit Reliance(ExaminedState& state) : s_(state), cause_(state.cause) {}
 
   enum class Relation : std::uint8_t {
     None,      // nothing is known to lead there
@@ -56,7 +56,7 @@ class Reliance {
   // Whether it ends well with the lost store and without these: so they can wait for it.
   Result<bool> canWait(std::span<const StoreRef> stores);
 
-  FailingState& s_;
+  ExaminedState& s_;
   Cause& cause_;
 };
 

@@ -95,7 +95,7 @@ std::string withScopes(const DIType& type, StringRef name) {
     // A type local to a function is named without it in IR.
     if (isa<DISubprogram>(s) || isa<DILexicalBlockBase>(s)) break;
     StringRef outer = s->getName();
-    result = (outer.empty() ? "(anonymous namespace)" : outer.str()) + "::" + result;
+    result.insert(0, (outer.empty() ? "(anonymous namespace)" : outer.str()) + "::");
   }
   return result;
 }
@@ -190,7 +190,7 @@ std::string Fields::nameOf(const DICompositeType& type) const {
   for (const DIScope* s = type.getScope(); s != nullptr && !isa<DIFile>(s) && !isa<DICompileUnit>(s);
        s = s->getScope()) {
     if (isa<DISubprogram>(s) || isa<DILexicalBlockBase>(s)) break;
-    if (!s->getName().empty()) result = s->getName().str() + "::" + result;
+    if (!s->getName().empty()) result.insert(0, s->getName().str() + "::");
   }
   return result;
 }

@@ -76,7 +76,7 @@ Value* Hooks::enter(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable*
   return call(b, "__blackout_enter", ptr, {pointer, size, site});
 }
 
-Value* Hooks::enterIf(Value* inPm, Instruction& before, DebugLoc loc, Value* pointer, Value* size,
+Value* Hooks::enterIf(Value* inPm, Instruction& before, const DebugLoc& loc, Value* pointer, Value* size,
                       GlobalVariable* site) {
   BasicBlock* outside = before.getParent();
   BasicBlock* inside = nullptr;
@@ -96,7 +96,8 @@ void Hooks::leave(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable* s
   call(b, "__blackout_leave", voidTy, {pointer, size, site, stored == nullptr ? b.getInt32(1) : stored});
 }
 
-void Hooks::insertIf(Value* condition, Instruction& before, DebugLoc loc, function_ref<void(IRBuilder<>&)> body) {
+void Hooks::insertIf(Value* condition, Instruction& before, const DebugLoc& loc,
+                     function_ref<void(IRBuilder<>&)> body) {
   Instruction* then = SplitBlockAndInsertIfThen(condition, before.getIterator(), false, unlikely);
   IRBuilder<> b(then);
   b.SetCurrentDebugLocation(loc);
@@ -125,7 +126,8 @@ void Hooks::bracketLocked(Instruction& i, unsigned operand, std::uint64_t size, 
   insertRmwFence(*after, i.getDebugLoc(), pointer, site, inPm);
 }
 
-void Hooks::insertRmwFence(Instruction& before, DebugLoc loc, Value* pointer, GlobalVariable* site, Value* inPm) {
+void Hooks::insertRmwFence(Instruction& before, const DebugLoc& loc, Value* pointer, GlobalVariable* site,
+                           Value* inPm) {
   IRBuilder<> b(&before);
   b.SetCurrentDebugLocation({});
   Value* wanted = isRecording(b);
@@ -136,7 +138,7 @@ void Hooks::insertRmwFence(Instruction& before, DebugLoc loc, Value* pointer, Gl
   });
 }
 
-void Hooks::insertSwitch(Instruction& before, DebugLoc loc, Value* pointer) {
+void Hooks::insertSwitch(Instruction& before, const DebugLoc& loc, Value* pointer) {
   IRBuilder<> b(&before);
   b.SetCurrentDebugLocation({});
   insertIf(isSet(b, offsetof(blackout_module, switches)), before, loc, [&](IRBuilder<>& t) {

@@ -38,10 +38,10 @@ class Hooks {
              llvm::Value* stored = nullptr);
 
   // `body` runs before the instruction if the condition holds.
-  void insertIf(llvm::Value* condition, llvm::Instruction& before, llvm::DebugLoc loc,
+  void insertIf(llvm::Value* condition, llvm::Instruction& before, const llvm::DebugLoc& loc,
                 llvm::function_ref<void(llvm::IRBuilder<>&)> body);
   // enter, if it is PM; the address to access.
-  llvm::Value* enterIf(llvm::Value* inPm, llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer,
+  llvm::Value* enterIf(llvm::Value* inPm, llvm::Instruction& before, const llvm::DebugLoc& loc, llvm::Value* pointer,
                        llvm::Value* size, llvm::GlobalVariable* site);
   // enter; i, through the operand that is its address; leave, if it is PM.
   void bracket(llvm::Instruction& i, unsigned operand, llvm::Value* size, llvm::GlobalVariable* site,
@@ -50,12 +50,12 @@ class Hooks {
   // it stored); on other memory (inPm null: surely) it is a fence.
   void bracketLocked(llvm::Instruction& i, unsigned operand, std::uint64_t size, llvm::GlobalVariable* site,
                      llvm::Value* inPm);
-  void insertRmwFence(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer, llvm::GlobalVariable* site,
-                      llvm::Value* inPm);
+  void insertRmwFence(llvm::Instruction& before, const llvm::DebugLoc& loc, llvm::Value* pointer,
+                      llvm::GlobalVariable* site, llvm::Value* inPm);
   llvm::Value* isRecording(llvm::IRBuilder<>& b);
   // Where another thread may go on first, if threads are under control: before an access to the pointer; null: this one
   // waits for others.
-  void insertSwitch(llvm::Instruction& before, llvm::DebugLoc loc, llvm::Value* pointer);
+  void insertSwitch(llvm::Instruction& before, const llvm::DebugLoc& loc, llvm::Value* pointer);
 
  private:
   llvm::Value* isSet(llvm::IRBuilder<>& b, std::size_t field);

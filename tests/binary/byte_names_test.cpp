@@ -1,8 +1,9 @@
-// What bytes are called and what they held, as a trace tells it.
+// What bytes and instructions are called and what the bytes held, as a trace tells it.
 #include "binary/byte_names.h"
 
 #include <gtest/gtest.h>
 
+#include "binary/site_places.h"
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -114,6 +115,14 @@ TEST(ByteNames, ARangeAtAPoint) {
   EXPECT_EQ(names.range(p.at(60), 4, p.end()).type, "") << "part of it is somebody else's since";
   EXPECT_EQ(names.range(p.at(1024), 2, before).after, bytes({0, 0})) << "nobody stored there";
   EXPECT_EQ(names.range(pmAddr(99, 0), 4, before).file, "") << "no such file";
+}
+
+// What was inlined is called by its own line, not by that of the call.
+TEST(SitePlaces, AreThoseOfTheInnermostFunction) {
+  Site site;
+  EXPECT_EQ(shortPlace(site), "");
+  site.sources = {{1, {{"push", "/src/list.cpp", 42, 1, 0}, {"main", "/src/main.cpp", 60, 1, 0}}}};
+  EXPECT_EQ(shortPlace(site), "list.cpp:42");
 }
 
 }  // namespace

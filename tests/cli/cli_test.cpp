@@ -146,6 +146,7 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("trace a b", 2, "unexpected argument 'b'");
   expectRefused("trace a -- b", 2, "no program after --");
   expectRefused("sites", 2, "name a program file");
+  expectRefused("infer --heap x -- /bin/true", 2, "--heap = x");
 }
 
 TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {

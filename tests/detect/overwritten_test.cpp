@@ -25,6 +25,17 @@ TEST(Overwritten, BeforeItWasDurable) {
   EXPECT_EQ(claim.by.place.value(), 2U);
 }
 
+TEST(Overwritten, EachInstructionIsAFindingOfItsOwn) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0, 1);
+  p.storeAt(p.place(3), 64, 1);
+  for (std::uint64_t offset : {0, 64}) p.storeAt(p.place(2), offset, 2), p.persist(offset);
+  auto findings = p.found(kDetector);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].places[0].siteId + findings[1].places[0].siteId, 1U + 3U);
+  for (const Finding& f : findings) EXPECT_EQ(f.counts, (Counts{1, 1}));
+}
+
 TEST(Overwritten, IsOffByDefault) {
   JudgedProgram p;
   p.store(1, 0, 1);

@@ -19,6 +19,8 @@ asm(R"(
 1: .asciz "_ZN4List4pushEi"
 2: .asciz "/src/list.cpp"
 3: .asciz "Node.next"
+5: .asciz ""
+  .asciz "behind it"
   .balign 8
 4: # blackout_place[3]: a source of two places, then another of one
   .quad 0xaa
@@ -49,7 +51,7 @@ asm(R"(
   .byte 13, 0
   .long 4b - .
   .long 0
-  .long 0
+  .long 5b - .
   .long 0
   .popsection
 )");
@@ -75,6 +77,7 @@ TEST(SiteTable, RowsAreRead) {
   EXPECT_EQ(site.sources[1], (Source{0xbb, {{"_ZN4List4pushEi", "", 0, 0, 0}}}));
   EXPECT_EQ((*sites)[1].kind, SiteKind::Sfence);
   EXPECT_TRUE((*sites)[1].sources.empty());
+  EXPECT_EQ((*sites)[1].type, "");
 }
 
 TEST(SiteTable, OtherFilesAreRefused) {

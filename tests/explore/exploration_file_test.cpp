@@ -75,6 +75,14 @@ TEST_F(ExplorationFile, ComesBackAsItWas) {
     }
 }
 
+// What an interrupt left of an earlier one is no part of it.
+TEST_F(ExplorationFile, ReplacesWhatWasLeftUnfinished) {
+  std::string whole = saved();
+  std::ofstream(path_.string() + ".new", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  EXPECT_EQ(saved(), whole);
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+}
+
 // What runs had said of themselves comes back, and nothing that no run can say is believed.
 TEST_F(ExplorationFile, KeepsFlags) {
   auto marked = [](std::uint64_t, RunEnd& result) {

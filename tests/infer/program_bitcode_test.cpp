@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "events/contract.h"
+#include "infer/compile.h"
 #include "sample_record.h"
 
 namespace blackout {
@@ -93,6 +96,21 @@ TEST(ProgramBitcode, AFileOfNoKnownKindIsAnError) {
   ASSERT_FALSE(added);
   EXPECT_NE(added.error().sentence.find("is not a program"), std::string::npos);
   EXPECT_FALSE(addBitcode(p, "/nonexistent"));
+}
+
+// A C compiler compiles what is named as C++, and one of C++ everything.
+TEST(CompileCommands, TheLanguageIsThatOfTheCompilerOrOfTheFile) {
+  std::string path = testing::TempDir() + "commands." + std::to_string(getpid()) + ".json";
+  std::ofstream(path) << R"([{"directory": "/d", "file": "a.cc", "arguments": ["clang", "-c", "a.cc"]},
+                             {"directory": "/d", "file": "b.c", "arguments": ["clang++", "-c", "b.c"]},
+                             {"directory": "/d", "file": "c.c", "command": "clang -c c.c"}])";
+  auto jobs = readCompileCommands(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(jobs) << jobs.error().sentence;
+  ASSERT_EQ(jobs->size(), 3u);
+  EXPECT_TRUE((*jobs)[0].cxx);
+  EXPECT_TRUE((*jobs)[1].cxx);
+  EXPECT_FALSE((*jobs)[2].cxx);
 }
 
 }  // namespace

@@ -62,6 +62,27 @@ TEST(Hint, AFenceThatCuresIsHinted) {
   EXPECT_THAT(hintOf(f), Not(HasSubstr("flush the line")));
 }
 
+// Two fields of one node are never flushed: one finding, whose states are gone if both are.
+TEST(Hint, OneMistakeInTwoPlacesIsCuredInBoth) {
+  constexpr std::uint64_t kNext = kValue + 64;
+  JudgedProgram p;
+  p.storeAt(p.place(1), kValue, 5);
+  p.storeAt(p.place(2), kNext, 6);
+  p.storeAt(p.place(3), kRoot, 64);
+  p.persist(kRoot);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    if (m.load(kRoot) == 0) return exited();
+    return m.load(kValue) == 5 && m.load(kNext) == 6 ? exited() : crashed();
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(nameOf(f.kind), "missing-flush");
+  auto tried = std::find_if(f.evidence.begin(), f.evidence.end(),
+                            [](const Fact& fact) { return std::holds_alternative<TriedCure>(fact); });
+  ASSERT_NE(tried, f.evidence.end());
+  EXPECT_EQ(std::get<TriedCure>(*tried).states, 2U) << "without the one, or with it and without the other";
+  EXPECT_EQ(std::get<TriedCure>(*tried).gone, 2U);
+}
+
 // A restart that fails whatever is lost: nothing cures it.
 TEST(Hint, WithoutACureThereIsNone) {
   JudgedProgram p;

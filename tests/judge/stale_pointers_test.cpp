@@ -8,6 +8,7 @@
 #include "events/address_map.h"
 #include "events/trace.h"
 #include "fake_check.h"
+#include "judged_restarts.h"
 
 namespace blackout {
 namespace {
@@ -17,6 +18,7 @@ using test::check;
 using test::exited;
 using test::FakeMemory;
 using test::JudgedProgram;
+using test::JudgedRestarts;
 using test::only;
 
 constexpr std::uint64_t kPointer = 0, kOther = 64, kFlag = 128;
@@ -115,6 +117,20 @@ TEST(StalePointers, ComparingThemOrTheirDistanceIsRight) {
     return follow(function - global + kGlobal);
   });
   EXPECT_TRUE(c.findings.empty());
+}
+
+// Restarts with moved pointers are what is left out first.
+TEST(StalePointers, NoneIsMadeOnceTheCheckIsToEnd) {
+  for (bool ended : {false, true}) {
+    Program p;
+    JudgedRestarts r(p, [](FakeMemory& m) { return m.load(kFlag) == 0 ? exited() : follow(m.load(kPointer)); });
+    std::uint64_t before = r.runner.runs;
+    std::atomic<bool> asked = ended;
+    auto causes = followedPointers(r.probe, r.index, {}, Patience(&asked, &asked, 0));
+    ASSERT_TRUE(causes);
+    EXPECT_EQ(causes->empty(), ended);
+    EXPECT_EQ(r.runner.runs == before, ended);
+  }
 }
 
 // A fault somewhere else comes of the change, and shows nothing.

@@ -106,6 +106,28 @@ TEST(Structure, ValuesOfEveryKindAreToldApart) {
   EXPECT_EQ(calls.resultsOf(*insert, {}), Values{n(0)});
 }
 
+// What each operation of a structure is marked with: a key, a value, both or nothing.
+TEST(Structure, TakesTheArgumentsOfItsOperations) {
+  struct Row {
+    StructureKind kind;
+    std::string name;
+    std::size_t arguments;
+  };
+  using enum StructureKind;
+  for (const Row& row :
+       std::vector<Row>{{Map, "insert", 2},    {Map, "put", 2},      {Map, "update", 2},   {Map, "remove", 1},
+                        {Map, "get", 1},       {Map, "scan", 1},     {Map, "contains", 1}, {Set, "insert", 1},
+                        {Set, "remove", 1},    {Set, "contains", 1}, {Set, "scan", 1},     {Queue, "enqueue", 1},
+                        {Queue, "dequeue", 0}, {Stack, "push", 1},   {Stack, "pop", 0},    {Register, "write", 1},
+                        {Register, "read", 0}, {Array, "write", 2},  {Array, "read", 1},   {Counter, "add", 1},
+                        {Counter, "read", 0}})
+    for (std::size_t given = 0; given <= 3; ++given) {
+      StructureCalls calls(row.kind, false);
+      EXPECT_EQ(calls.callOf(row.name, Values(given, n(1)), Values{}, false).has_value(), given == row.arguments)
+          << row.name << " with " << given;
+    }
+}
+
 TEST(Structure, WhatIsNoOperationOfItIsSaid) {
   StructureCalls calls(StructureKind::Map, false);
   EXPECT_EQ(calls.callOf("upsert", Values{n(1)}, Values{}, true).error().sentence, "a map has no operation \"upsert\"");

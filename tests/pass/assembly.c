@@ -124,6 +124,12 @@ void stores(word *p, int *q, word v, word n) {
   __asm__ volatile("movl $1, %0\n\t.byte 0x66; xsaveopt %0\n\tsfence" : "+m"(*q));
   __asm__ volatile("rep stosq" : "+D"(p), "+c"(n) : "a"(v) : "memory");
 }
+// A string store at a place that was moved before it: its place is not told, and it does not repeat what came before.
+// CHECK-LABEL: @moved(
+// SITES: store 8
+void moved(word *p, word *q, word n, word v) {
+  __asm__ volatile("movq %2, (%3)\n\taddq $8, %0\n\trep stosq" : "+D"(p), "+c"(n) : "a"(v), "r"(q) : "memory");
+}
 // The modifier H: eight bytes further.
 // CHECK-LABEL: @second_half(
 // CHECK: [[AT:%.*]] = getelementptr i8, ptr {{.*}}, i64 8

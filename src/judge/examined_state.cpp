@@ -1,15 +1,15 @@
-#include "judge/failing_state.h"
+#include "judge/examined_state.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace blackout {
 
-FailingState::FailingState(StateProbe& stateProbe, const WholeFailures& wholeFailures,
-                           const NamingOptions& namingOptions)
+ExaminedState::ExaminedState(StateProbe& stateProbe, const WholeFailures& wholeFailures,
+                             const NamingOptions& namingOptions)
     : probe(stateProbe), explorer(stateProbe.explorer()), whole(wholeFailures), options(namingOptions) {}
 
-Result<void> FailingState::become(SpaceNo space, RecoveryNo recovery, const ChosenVersions& chosen) {
+Result<void> ExaminedState::become(SpaceNo space, RecoveryNo recovery, const ChosenVersions& chosen) {
   cause.space = space;
   cause.chosen = chosen;
   cause.recovery = recovery;
@@ -20,7 +20,7 @@ Result<void> FailingState::become(SpaceNo space, RecoveryNo recovery, const Chos
   return look();
 }
 
-Result<void> FailingState::look() {
+Result<void> ExaminedState::look() {
   auto lost = probe.lostStores(cause.space, cause.chosen);
   if (!lost) return tl::unexpected(lost.error());
   cause.lost = std::move(*lost);
@@ -31,7 +31,7 @@ Result<void> FailingState::look() {
   return {};
 }
 
-Result<void> FailingState::makeSmall() {
+Result<void> ExaminedState::makeSmall() {
   std::size_t tries = 0;
   for (bool changed = true; changed && tries < options.triesPerState;) {
     changed = false;
@@ -65,7 +65,7 @@ Result<void> FailingState::makeSmall() {
   return {};
 }
 
-std::set<StoreRef> FailingState::survivors() const {
+std::set<StoreRef> ExaminedState::survivors() const {
   std::set<StoreRef> found;
   const Index& index = *indexes[level() - 1];
   EventNo at = explorer.space(cause.space).at;
@@ -85,7 +85,7 @@ std::set<StoreRef> FailingState::survivors() const {
   return found;
 }
 
-std::uint64_t FailingState::missedBytes(TrackedNo w) {
+std::uint64_t ExaminedState::missedBytes(TrackedNo w) {
   const UncertainLine& l = probe.crashSpace(cause.space).line(w);
   const LineBytes& left = l.versions[cause.chosen.versions.at(w)].bytes;
   std::uint64_t bytes = read[w], missed = 0;
@@ -94,14 +94,14 @@ std::uint64_t FailingState::missedBytes(TrackedNo w) {
   return missed;
 }
 
-bool FailingState::overlap(const StoreRef& a, const StoreRef& b) const {
+bool ExaminedState::overlap(const StoreRef& a, const StoreRef& b) const {
   const Index& index = indexOf(a);
   return a.level == b.level && index.stores()[a.store].line == index.stores()[b.store].line &&
          (maskOf(index, a.store) & maskOf(index, b.store)) != 0;
 }
 
-Result<bool> FailingState::fine(const ChosenVersions& chosen, std::span<const StoreRef> removed,
-                                const std::optional<StoreRef>& with) {
+Result<bool> ExaminedState::fine(const ChosenVersions& chosen, std::span<const StoreRef> removed,
+                                 const std::optional<StoreRef>& with) {
   auto judged = probe.without(cause.space, chosen, removed, with);
   if (!judged) return tl::unexpected(judged.error());
   return *judged == Judgement::Fine;

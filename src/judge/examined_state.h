@@ -11,10 +11,10 @@
 
 namespace blackout {
 
-class FailingState {
+class ExaminedState {
  public:
   // All must outlive it.
-  FailingState(StateProbe& stateProbe, const WholeFailures& wholeFailures, const NamingOptions& namingOptions);
+  ExaminedState(StateProbe& stateProbe, const WholeFailures& wholeFailures, const NamingOptions& namingOptions);
 
   Result<void> become(SpaceNo space, RecoveryNo recovery, const ChosenVersions& chosen);
   // As few lost stores as possible: one line after the other persists as long as the restart fails in the same way.
