@@ -190,6 +190,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
   }
   resolvePlaces(report, *trace);
   joinUnlogged(report.findings);
+  joinNotDurable(report.findings);
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);

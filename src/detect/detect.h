@@ -54,6 +54,8 @@ bool wants(const DetectOptions& options, FindingKind kind);
 // A store that its transaction had not logged, and that a crash has shown to matter, is one mistake: the finding of the
 // restart says so too, and the other one goes. With places resolved.
 void joinUnlogged(std::vector<Finding>& findings);
+// The same of a store that was never made durable, and whose loss a crash has shown: where the same cure helps.
+void joinNotDurable(std::vector<Finding>& findings);
 
 // The findings of all of them, worst first.
 std::vector<Finding> detect(const Index& index, const DetectOptions& options = {});

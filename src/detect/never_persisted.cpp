@@ -319,4 +319,45 @@ std::vector<Finding> detectNeverPersisted(const DetectInput& input) {
   return out;
 }
 
+namespace {
+
+// What was tried and helps, of a lost store or of one that is not durable in time.
+template <class Tried>
+std::optional<CureKind> cureOf(const Finding& f) {
+  for (const Fact& fact : f.evidence)
+    if (const auto* tried = std::get_if<Tried>(&fact)) return tried->cure;
+  return std::nullopt;
+}
+
+// The place of the store that the shown finding says is lost; 0: it says nothing of the kind.
+PlaceNo lostPlace(const Finding& shown) {
+  bool lost = shown.kind == FindingKind::MissingFlush || shown.kind == FindingKind::MissingFence;
+  const auto* cause = std::get_if<CrashCause>(&shown.claim);
+  return lost && shown.shownBy && cause != nullptr && cause->first ? cause->first->place : PlaceNo(0);
+}
+
+}  // namespace
+
+void joinNotDurable(std::vector<Finding>& findings) {
+  std::set<const Finding*> joined;
+  for (const Finding& wanting : findings) {
+    const auto* claim = std::get_if<NotDurable>(&wanting.claim);
+    auto cure = cureOf<TriedDurable>(wanting);
+    if (claim == nullptr || !cure || wanting.places[0].siteId == 0) continue;
+    auto shown = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
+      PlaceNo lost = lostPlace(f);
+      return lost != 0 && cureOf<TriedCure>(f) == cure && f.place(lost).siteId == wanting.places[0].siteId &&
+             f.place(lost).caller == wanting.places[0].caller;
+    });
+    if (shown == findings.end()) continue;
+    shown->evidence.push_back(
+        NotDurableEither{lostPlace(*shown), claim->when, wanting.counts.times, wanting.counts.of});
+    joined.insert(&wanting);
+  }
+  std::vector<Finding> left;
+  for (Finding& f : findings)
+    if (!joined.contains(&f)) left.push_back(std::move(f));
+  findings = std::move(left);
+}
+
 }  // namespace blackout

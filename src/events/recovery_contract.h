@@ -162,13 +162,15 @@ typedef struct blackout_waiting {
   uint64_t frames[BLACKOUT_MAX_RUN_FRAMES];
 } blackout_waiting;
 
+#define BLACKOUT_TRACED_READS 2u
+
 typedef struct blackout_worker {
   uint64_t magic;
   uint32_t version;
   uint32_t number;
 
   /* Set by the tool before each run. */
-  uint32_t traced;
+  uint32_t traced; /* 1: its events are recorded; BLACKOUT_TRACED_READS: and each read of tracked bytes is logged */
   uint32_t timeout_ms;
   uint64_t step_limit;
   uint64_t run;          /* counts the worker's runs */

@@ -3,8 +3,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "explore/ids.h"
+#include "model/tracked_bytes.h"
 
 namespace blackout {
 
@@ -21,15 +24,24 @@ struct RecordKey {
   auto operator<=>(const RecordKey&) const = default;
 };
 
+// A restart that read such a record neither whole nor not at all.
+struct RecordExample {
+  SpaceNo space = 0;
+  RecoveryNo recovery = 0;
+  std::vector<std::pair<TrackedNo, std::uint64_t>> bytes;  // of the record, that may be one thing or another: masks
+  auto operator<=>(const RecordExample&) const = default;
+};
+
 // A record of which only a part of the combinations was explored, because of those that were tried only the whole
 // record counted; or because the program says that it is checksummed.
 struct ChecksumAssumption {
   RecordKey record;
-  std::uint32_t lines = 0;   // the most uncertain lines that one such record had
-  std::uint64_t spaces = 0;  // crashes at which something was left out
-  double states = 0;         // at the one with the most: combinations of the lines' versions,
-  std::uint64_t tried = 0;   // and how many of them were tried
-  bool refuted = false;      // they did not go on alike, and it is assumed because the options say so
+  std::uint32_t lines = 0;              // the most uncertain lines that one such record had
+  std::uint64_t spaces = 0;             // crashes at which something was left out
+  double states = 0;                    // at the one with the most: combinations of the lines' versions,
+  std::uint64_t tried = 0;              // and how many of them were tried
+  bool refuted = false;                 // they did not go on alike, and it is assumed because the options say so
+  std::vector<RecordExample> examples;  // of each crash and record of which something was left out
   auto operator<=>(const ChecksumAssumption&) const = default;
 };
 

@@ -196,6 +196,8 @@ void Explorer::State::renumber() {
     if (o == kNoOutcome) o = nextOutcome++;
   exploration.renumber(to, outcomesTo);
   for (Exploration::Tested& t : exploration.tested) t.recovery = to[t.recovery];
+  for (ChecksumAssumption& a : summary.assumptions)
+    for (RecordExample& e : a.examples) e.recovery = to[e.recovery];
 }
 
 // --- results ---

@@ -123,8 +123,9 @@ void Search::endRound(OpenSpace& s) {
     }
     for (WalkState& b : t.found.branches) s.branches.push_back(std::move(b));
     s.leftOut.insert(t.found.leftOut.begin(), t.found.leftOut.end());
-    OutcomeNo outcome = exploration_->recoveries[t.end.leaf()].outcome;
-    for (const RecordRead& r : t.found.records) s.tried.push_back({r, outcome});
+    RecoveryNo recovery = t.end.leaf();
+    for (RecordRead& r : t.found.records)
+      s.tried.push_back({std::move(r), recovery, exploration_->recoveries[recovery].outcome});
     s.cut.insert(t.found.cut.begin(), t.found.cut.end());
   }
   s.walks += s.tasks.size();
@@ -168,7 +169,7 @@ bool Search::refuteRecords(OpenSpace& s) {
   if (s.overBudget || s.postponed) return false;
   std::map<std::pair<RecordKey, NodeNo>, std::pair<std::uint64_t, OutcomeNo>> wentOn;
   std::set<RecordKey> few;
-  for (const auto& [read, outcome] : s.tried) {
+  for (const auto& [read, recovery, outcome] : s.tried) {
     if (read.states <= static_cast<double>(options_->budget)) few.insert(read.record);
     if (read.whole || read.record.reader == RecordReader::Declared || !s.leftOut.contains(read.record)) continue;
     std::pair how(read.next, outcome);
@@ -316,8 +317,11 @@ void Search::recordAssumptions(const OpenSpace& s) {
     a.record = key;
     ++a.spaces;
     a.refuted |= s.refuted.contains(key);
-    for (const auto& [read, outcome] : s.tried) {
-      if (read.record != key || read.states <= a.states) continue;
+    std::set<NodeNo> shown;
+    for (const auto& [read, recovery, outcome] : s.tried) {
+      if (read.record != key) continue;
+      if (!read.whole && shown.insert(read.begins).second) a.examples.push_back({s.number, recovery, read.bytes});
+      if (read.states <= a.states) continue;
       a.lines = read.lines;
       a.states = read.states;
       a.tried = combinations.at({key, read.begins}).size();

@@ -82,6 +82,7 @@ class Search {
     // Combinations of records, and how each went on.
     struct Tried {
       RecordRead read;
+      RecoveryNo recovery = 0;
       OutcomeNo outcome = 0;
     };
     std::vector<Tried> tried;

@@ -127,9 +127,18 @@ void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found
     }
   }
   if (!ends && !decided) return;
-  if (record_.sampled() && !decided)
-    found.records.push_back({record_.key(), record_.begins(), record_.lines(), record_.states(), record_.combination(),
-                             record_.allNewest() || record_.allOldest(), tree.question(next)});
+  if (record_.sampled() && !decided) {
+    bool whole = record_.allNewest() || record_.allOldest();
+    found.records.push_back({record_.key(),
+                             record_.begins(),
+                             record_.lines(),
+                             record_.states(),
+                             record_.combination(),
+                             whole,
+                             tree.question(next),
+                             {}});
+    if (!whole) found.records.back().bytes = record_.bytes();
+  }
   record_.end();
   state.inPieces = false;
 }

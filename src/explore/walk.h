@@ -65,6 +65,8 @@ struct RecordRead {
   std::uint64_t combination = 0;
   bool whole = false;      // all of it, or nothing
   std::uint64_t next = 0;  // what was asked after it, as a number
+  // Of one that is not whole: its bytes that may be one thing or another, by line.
+  std::vector<std::pair<TrackedNo, std::uint64_t>> bytes;
 };
 
 class Walk {

@@ -80,12 +80,28 @@ void WholeRecord::join(TrackedNo w, const UncertainLine& of, const std::vector<s
   Line line;
   line.oldest = left.front();
   line.newest = newestOf(of, left);
+  line.of = &of;
   line.first = left;
   line.mask = mask;
   line.values = left.size() == 2 ? 2 : valuesOf(of, left, mask);  // it joins because they differ
   states_ *= static_cast<double>(line.values);
   places_.emplace(w, lines_.size());
   lines_.push_back(std::move(line));
+}
+
+std::vector<std::pair<TrackedNo, std::uint64_t>> WholeRecord::bytes() const {
+  std::vector<std::pair<TrackedNo, std::uint64_t>> out;
+  for (const auto& [w, at] : places_) {
+    const Line& line = lines_[at];
+    const LineBytes& one = line.of->versions[line.first.front()].bytes;
+    std::uint64_t differ = 0;
+    for (std::uint32_t v : line.first)
+      for (std::size_t i = 0; i < one.size(); ++i)
+        differ |= std::uint64_t{line.of->versions[v].bytes[i] != one[i]} << i;
+    out.emplace_back(w, differ);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 bool WholeRecord::allows(TrackedNo w, const std::vector<std::uint32_t>& versions) const {

@@ -29,7 +29,7 @@ class WholeRecord {
   static constexpr std::size_t kDeclaredSamples = 8;
   // While there are no more combinations than these, all are handed out. Of a record that the program itself calls
   // checksummed, two lines.
-  static constexpr std::uint64_t kExact = 256;
+  static constexpr std::uint64_t kExact = 64;
   static constexpr std::size_t kExactLines = 2;
 
   bool active() const { return active_; }
@@ -59,6 +59,8 @@ class WholeRecord {
   std::uint64_t combination() const { return combination_; }
   bool allNewest() const { return notNewest_ == 0; }
   bool allOldest() const { return notOldest_ == 0; }
+  // Its bytes that may be one thing or another, by line.
+  std::vector<std::pair<TrackedNo, std::uint64_t>> bytes() const;
   // Whether `favoured` may be something else than the first for lines that have not joined.
   bool favoursOthers() const { return active_ && notOldest_ > 1; }
 
@@ -68,6 +70,7 @@ class WholeRecord {
     std::uint32_t newest = 0;
     bool atOldest = true;
     bool atNewest = true;
+    const UncertainLine* of = nullptr;
     std::vector<std::uint32_t> first;  // versions that were left when it joined
     std::uint64_t mask = 0;            // bytes that were observed since
     std::size_t values = 1;            // how many different ones these may have

@@ -466,6 +466,16 @@ struct TriedDurable {
   bool operator==(const TriedDurable&) const = default;
 };
 
+// Of a cause: nor was the lost store durable later, when that counted; what cures the one cures the other.
+struct NotDurableEither {
+  static constexpr std::string_view kName = "not-durable-either";
+  PlaceNo store = 0;
+  NotDurable::When when{};
+  std::uint64_t times = 0;
+  std::uint64_t of = 0;  // executions of the store
+  bool operator==(const NotDurableEither&) const = default;
+};
+
 struct NeverDurable {
   static constexpr std::string_view kName = "never-durable";
   bool operator==(const NeverDurable&) const = default;
@@ -500,12 +510,12 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Facts =
-    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
-                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
-                 TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom, ThreadWaits,
-                 ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft, NeverDurable, TriedDurable,
-                 DurableTooLate, DurableWithRmwFences, TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Facts = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater,
+                           LockedCompleted, FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer,
+                           NoOrder, FoundAt, TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction,
+                           OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses,
+                           LockLeft, NotDurableEither, NeverDurable, TriedDurable, DurableTooLate, DurableWithRmwFences,
+                           TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
 using Fact = OneOf<Facts>;
 
 }  // namespace blackout

@@ -44,12 +44,13 @@ struct AssumedRecord {
   bool allowed = false;     // by --assume checksums
   bool refuted = false;     // combinations of it went on differently, and --assume checksums says that they don't count
   bool pmdk = false;        // one of PMDK's libraries reads it: its logs are checksummed
+  bool summed = false;      // nothing is done with its bytes but to compare a sum of them: its code and a restart agree
   std::uint32_t lines = 0;  // the most that a crash may have lost
   double log10States = 0;   // combinations at the crash with the most
   std::uint64_t tried = 0;  // of them
   std::uint64_t points = 0;  // crashes
   // Somebody answers for it, and not only what a sample of the combinations did.
-  bool known() const { return declared || allowed || pmdk; }
+  bool known() const { return declared || allowed || pmdk || summed; }
   bool operator==(const AssumedRecord&) const = default;
 };
 

@@ -182,7 +182,8 @@ class Check {
     if (before->has_value() && !allFail) sayExcused(**before);
     account.countRaces(compare && !allFail ? &expected : nullptr, judged.shown);
     if (!allFail) sayUnread(judge);
-    account.summarise(judge);
+    ChecksummedRecords checksummed(probe, r_.runs, stacks_, programs(), patience_);
+    account.summarise(judge, checksummed);
     if (likely_) {
       account.tellLikelyPoints(*likely_);
       account.sayNeverReached();
@@ -234,7 +235,7 @@ class Check {
     if (intact.judgement == Judgement::Failed) options.withoutCrash = intact.key;
     // Whoever interrupts wants the answer now.
     if (explorer_->summary().stop == Stop::Interrupted) options.examined = 20;
-    options.patience = patience_;
+    options.patience = patience_.sooner();  // what is found is run once more, or it is only suspected
     return options;
   }
 

@@ -77,7 +77,7 @@ std::string ExplorationAccount::placeAt(std::uint64_t site) {
   return sites_->at(site);
 }
 
-void ExplorationAccount::summarise(StateJudge& judge) {
+void ExplorationAccount::summarise(StateJudge& judge, ChecksummedRecords& checksummed) {
   const ExplorationSummary& s = explorer_.summary();
   ExploredCrashes& e = out_.exploration;
   e.strategy = o_.strategy;
@@ -97,7 +97,7 @@ void ExplorationAccount::summarise(StateJudge& judge) {
   for (const auto& [why, count] : unknown) e.unjudged += count;
   for (const auto& [why, count] : unknown)
     out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
-  assumptions(s);
+  assumptions(s, checksummed);
   restrictions(s);
   bounds(s);
   out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
@@ -134,7 +134,7 @@ void ExplorationAccount::countRaces(ExpectedAnswers* expected, const std::vector
   e.benignRaces = std::min(benign, compared - std::min(compared, told));
 }
 
-void ExplorationAccount::assumptions(const ExplorationSummary& s) {
+void ExplorationAccount::assumptions(const ExplorationSummary& s, ChecksummedRecords& checksummed) {
   for (const ChecksumAssumption& a : s.assumptions) {
     const Site* trapped = r_.runs.trappedSite(a.record.site);
     AssumedRecord record;
@@ -143,6 +143,7 @@ void ExplorationAccount::assumptions(const ExplorationSummary& s) {
     record.allowed = o_.assumeChecksums;
     record.refuted = a.refuted;
     record.pmdk = trapped != nullptr && isPmdkLibrary(trapped->module);
+    record.summed = !record.known() && trapped == nullptr && checksummed.onlySummed(a);
     record.lines = a.lines;
     record.log10States = std::log10(a.states);
     record.tried = a.tried;

@@ -8,6 +8,7 @@
 
 #include "binary/site_places.h"
 #include "judge/cause.h"
+#include "judge/checksummed_records.h"
 #include "judge/crash_check.h"
 #include "judge/expected_answers.h"
 #include "judge/likely_points.h"
@@ -26,7 +27,7 @@ class ExplorationAccount {
   void countRaces(ExpectedAnswers* expected, const std::vector<Cause>& causes);
   // Figures, assumptions, what the user chose to leave out and what bounds did. What is inconclusive must be in `out`
   // by then: it is not explored either.
-  void summarise(StateJudge& judge);
+  void summarise(StateJudge& judge, ChecksummedRecords& checksummed);
   void tellLikelyPoints(const LikelyPoints& likely);
   // What generated operations did not come by was not tested.
   void sayNeverReached();
@@ -36,7 +37,7 @@ class ExplorationAccount {
   std::string placeAt(std::uint64_t site);
 
  private:
-  void assumptions(const ExplorationSummary& s);
+  void assumptions(const ExplorationSummary& s, ChecksummedRecords& checksummed);
   void restrictions(const ExplorationSummary& s);
   void bounds(const ExplorationSummary& s);
 

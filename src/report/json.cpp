@@ -337,6 +337,9 @@ struct Members {
   Json operator()(const OtherBytesMatter&) const { return Json::object(); }
   Json operator()(const LockLeft&) const { return Json::object(); }
   Json operator()(const OtherAddresses& e) const { return Json{{"store", placeNoJson(e.store)}}; }
+  Json operator()(const NotDurableEither& e) const {
+    return Json{{"store", placeNoJson(e.store)}, {"when", nameOf(e.when)}, {"times", e.times}, {"of", e.of}};
+  }
   Json operator()(const NeverDurable&) const { return Json::object(); }
   Json operator()(const TriedDurable& e) const { return Json{{"cure", nameOf(e.cure)}}; }
   Json operator()(const DurableTooLate& e) const { return Json{{"event", e.event}}; }

@@ -303,6 +303,13 @@ struct Sentences {
     const auto* c = std::get_if<NotDurable>(&f.claim);
     return c != nullptr && c->flushed && !c->nonTemporal ? "the flush at (2)" : "(1)";
   }
+  std::string operator()(const NotDurableEither& e) const {
+    return fmt::format("Nor was ({}) durable {}, {} of {}.", e.store,
+                       e.when == NotDurable::When::OperationEnded ? "when its operation ended"
+                       : e.when == NotDurable::When::Unmapped     ? "when its memory was unmapped"
+                                                                  : "when the program ended",
+                       grouped(e.times), counted(e.of, "time"));
+  }
   std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
   std::string operator()(const DurableTooLate&) const {
     return "It was made durable afterwards, too late for a crash in between.";
@@ -403,6 +410,7 @@ std::string sentenceOf(const AssumedRecord& record) {
                     : record.refuted ? "--assume checksums says so, though they did not all lead to the same"
                     : record.pmdk    ? "PMDK's logs are"
                     : record.allowed ? "--assume checksums says so"
+                    : record.summed  ? "nothing is done with its bytes but to compare a sum of them"
                                      : "as far as they go only the whole record counts";
   return fmt::format("{}: it has up to {} that a crash may have lost, at {}; {}, and {}.", assumptionOf(record),
                      counted(record.lines, "line"), counted(record.points, "point"), tried, why);

@@ -357,8 +357,10 @@ std::string summaryLine(const Report& report) {
     std::uint64_t n = counts[static_cast<std::size_t>(s)];
     if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
   }
-  bool any = !found.empty();
-  if (!any) found = report.complete() ? "no findings" : "inconclusive, nothing found";
+  if (found.empty())
+    found = report.complete() ? "no findings" : "inconclusive, nothing found";
+  else if (!report.complete())
+    found += ", inconclusive";
   if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
   const RunSummary& run = report.run;
   std::string text =
@@ -386,7 +388,6 @@ std::string summaryLine(const Report& report) {
     text += "; exit codes of restarts not judged";
   if (report.exploration && report.exploration->unjudged != 0)
     text += fmt::format("; {} not judged", counted(report.exploration->unjudged, "crash state"));
-  if (any && !report.complete()) text += "; inconclusive";
   return text;
 }
 

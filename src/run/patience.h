@@ -25,11 +25,16 @@ class Patience {
   double left() const { return seconds_ > 0 ? std::max(seconds_ - since(begun_), 1e-9) : 0; }
   // And it took a moment more already.
   bool over() const {
-    constexpr double kMoment = 2;  // seconds
     if (!ending()) return false;
     if (again_ != nullptr && again_->load()) return true;
     if (*asked_ == Clock::time_point()) *asked_ = Clock::now();
-    return since(*asked_) >= kMoment;
+    return since(*asked_) >= moment_;
+  }
+  // For work that something else must come after: over sooner.
+  Patience sooner() const {
+    Patience part = *this;
+    part.moment_ = moment_ / 2;
+    return part;
   }
 
  private:
@@ -39,6 +44,7 @@ class Patience {
   const std::atomic<bool>* interrupt_ = nullptr;
   const std::atomic<bool>* again_ = nullptr;
   double seconds_ = 0;
+  double moment_ = 2;  // seconds
   Clock::time_point begun_;
   // When that was first seen, by whichever copy: what one of them has given up is over for all.
   std::shared_ptr<Clock::time_point> asked_ = std::make_shared<Clock::time_point>();

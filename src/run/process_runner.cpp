@@ -198,7 +198,7 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   Worker& w = workers_[number];
   if (auto ok = w.image.become(request); !ok) return ok;
   w.traced = request.traced;
-  w.control->traced = request.traced ? 1 : 0;
+  w.control->traced = request.everyRead ? BLACKOUT_TRACED_READS : request.traced ? 1 : 0;
   w.control->hangs = request.hangs ? 1 : 0;
   w.control->timeout_ms = limits_.seconds * 1000;
   w.control->step_limit = limits_.steps;

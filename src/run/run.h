@@ -89,8 +89,9 @@ struct Run {
   // a file that the program's trace doesn't know.
   std::optional<std::vector<FileState>> files;
   Schedule schedule;
-  bool traced = false;  // record its own events: for a crash in it, or for its places. A recording always does.
-  bool hangs = false;   // that is known: it may be ended (TimedOut) when it observes nothing more
+  bool traced = false;     // record its own events: for a crash in it, or for its places. A recording always does.
+  bool everyRead = false;  // of a traced one: its observations are all its reads of tracked bytes, not only the first
+  bool hangs = false;      // that is known: it may be ended (TimedOut) when it observes nothing more
 };
 
 // What a run did that may differ from run to run. Bits.

@@ -253,7 +253,7 @@ BLACKOUT_EXPORT int prctl(int option, ...) noexcept {
   for (unsigned long& argument : a) argument = va_arg(list, unsigned long);
   va_end(list);
   if (option == PR_SET_SECCOMP) filtersItself();
-  return int(syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]));
+  return int(callForProgram(SYS_prctl, option, long(a[0]), long(a[1]), long(a[2]), long(a[3])));
 }
 
 // A futex among threads under control: what std::atomic waits by, and the C++ library for its statics. False: it is one

@@ -27,6 +27,9 @@ namespace blackout::rt {
 
 namespace {
 
+// Whether the run logs every read of tracked bytes, not only what it has not seen.
+inline bool logsEveryRead() { return __builtin_expect(worker->traced == BLACKOUT_TRACED_READS, 0); }
+
 constexpr size_t kMaxTracked = size_t{1} << 24;
 constexpr uint32_t kMaxProcesses = 256;
 
@@ -239,8 +242,9 @@ bool observe(const void* p, size_t size, blackout_site* site, const void* frame,
   auto look = [&](const Region& r, uintptr_t from, uintptr_t to) {
     forEachTracked(r.tracked, r.trackedLines, r.offset + (from - r.begin), to - from, [&](uint32_t w, uint64_t mask) {
       uint64_t fresh = see(w, mask);
+      any |= fresh != 0;
+      if (logsEveryRead()) fresh = mask;
       if (fresh == 0) return;
-      any = true;
       log(BLACKOUT_QUERY_BYTES, w, fresh, site, frame, group);
     });
   };
@@ -281,7 +285,7 @@ bool overwrite(const void* p, size_t size) {
 bool allSeen(const Region& r, uintptr_t begin, uintptr_t end) {
   if (begin < r.begin) begin = r.begin;
   if (end > r.end) end = r.end;
-  bool all = true;
+  bool all = !logsEveryRead();  // whoever looks again is to be seen
   forEachTracked(r.tracked, r.trackedLines, r.offset + (begin - r.begin), end - begin,
                  [&](uint32_t w, uint64_t mask) { all &= (mask & ~observed->seen[w]) == 0; });
   return all;
@@ -292,7 +296,9 @@ void observeFile(uint32_t file, uint64_t offset, uint64_t size) {
   uint64_t lines = 0;
   const uint32_t* slots = trackedSlots(file, lines);
   forEachTracked(slots, lines, offset, size, [&](uint32_t w, uint64_t mask) {
-    if (uint64_t fresh = see(w, mask)) log(BLACKOUT_QUERY_BYTES, w, fresh, nullptr, BLACKOUT_FRAME(), 0);
+    uint64_t fresh = see(w, mask);
+    if (logsEveryRead()) fresh = mask;
+    if (fresh != 0) log(BLACKOUT_QUERY_BYTES, w, fresh, nullptr, BLACKOUT_FRAME(), 0);
   });
 }
 

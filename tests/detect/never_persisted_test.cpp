@@ -182,6 +182,36 @@ TEST(NeverPersisted, JudgedOnce) {
   EXPECT_EQ(p.found(kDetector)[0].evidence, (std::vector<Fact>{NeverDurable{}, TriedDurable{CureKind::Flush}}));
 }
 
+// What a crash has shown to be lost is one mistake with it, if one cure helps both.
+TEST(NeverPersisted, IsToldWithWhatShowsIt) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0);
+  p.storeAt(p.place(2), 64);
+  auto joinedWith = [&](FindingKind kind, CureKind cure) {
+    std::vector<Finding> findings = p.found(kDetector);
+    EXPECT_EQ(findings.size(), 2U);
+    CrashCause cause;
+    cause.first.emplace().place = 2;
+    Finding shown = makeFinding(kind, cause);
+    shown.places = {findings[0].places[0], findings[0].places[0]};
+    shown.places[0].siteId = 99;
+    shown.shownBy.emplace();
+    shown.evidence = {TriedCure{cure, 2}};
+    findings.push_back(shown);
+    joinNotDurable(findings);
+    return findings;
+  };
+  std::vector<Finding> one = joinedWith(FindingKind::MissingFlush, CureKind::Flush);
+  ASSERT_EQ(one.size(), 2U);
+  EXPECT_EQ(one[0].kind, FindingKind::NeverPersisted);
+  EXPECT_NE(one[0].places[0].siteId, one[1].places[1].siteId);
+  EXPECT_EQ(one[1].evidence, (std::vector<Fact>{TriedCure{CureKind::Flush, 2},
+                                                NotDurableEither{2, NotDurable::When::ProgramEnded, 1, 1}}));
+  // Another cure, or a cause that no flush cures, is another mistake.
+  EXPECT_EQ(joinedWith(FindingKind::MissingFence, CureKind::Fence).size(), 3U);
+  EXPECT_EQ(joinedWith(FindingKind::WrongOrder, CureKind::Order).size(), 3U);
+}
+
 // What would have been enough is tried: the smallest that makes all of them durable.
 TEST(NeverPersisted, SaysWhatWasTried) {
   auto tried = [](JudgedProgram& p) { return std::get<TriedDurable>(p.found(kDetector)[0].evidence.back()).cure; };

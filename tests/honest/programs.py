@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 SOURCES = HERE / "programs"
 UNITS = ("writers", "readers", "endings")
-HELPERS = ("helper_sfence", "helper_clwb", "helper_store")
+HELPERS = ("helper_sfence", "helper_clwb", "helper_store", "helper_open")
 BUILDS = ("compiled", "plain", "stripped", "unit", "library", "late", "reverse", "linked")
 # What the two halves of a build are made with: main, and the units with the ways.
 HALVES = {"compiled": ("compiled", "compiled"), "plain": ("plain", "plain"), "stripped": ("stripped", "stripped"), "unit": ("compiled", "plain"),

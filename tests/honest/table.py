@@ -52,7 +52,7 @@ WRITERS = {
     FEW: """direct2 long_double bit_field mempcpy:30 memccpy:30 bcopy:30 swab:30 wmemcpy:10 stpcpy:30 strcat:30 strncat:30 strtok_r frexp modf fgetc strftime gmtime_r
             strerror_r inet_pton mbstowcs realpath random_r setjmp getcontext clock_gettime_cpu gettimeofday fstat gethostname getrlimit readlink getrandom
             pipe sigaction recvmsg getsockopt process_vm_writev file_writev file_fprintf file_dprintf file_sendfile file_splice
-            file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
+            file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall looked_up_map looked_up_pwrite mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
             blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop push x87 stmxcsr movbe xadd xchg_without_lock
@@ -60,7 +60,7 @@ WRITERS = {
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
 # Not followed, and said so: memory as a file.
-UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem"}
+UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen"}
 SIZES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200, 255, 256, 257, 300)
 PLACES = {"exec": "write_direct"}
 FLUSHES_MORE = {"getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
@@ -77,7 +77,7 @@ READERS = {
             copy_file_range map_populate map_nofollow map_dev_fd mremap mprotect relative alternate_stack fork_twice cmp_by_dd lodsb repne_scasb xlat push_pop
             bit_test_far compare_memory call_through_table blocked_signals blocked_signals_raw thread_blocked_signals handler_full_mask own_segv_handler
             segv_ignored close_all close_range no_descriptors other_user chdir madvise child_writes file_to_mapping mapping_to_file two_mappings map_part
-            unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat env_without_preload map_assembly pread_assembly grow_assembly
+            unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat looked_up_pread env_without_preload map_assembly pread_assembly grow_assembly
             rename_assembly unlink_assembly fork_assembly sendmmsg""",
     ("linked",): "crc32",
 }
@@ -86,7 +86,7 @@ ANSWERS = set("""printf printf_number puts fputs putchar fwrite fwrite_unbuffere
             stderr perror""".split())
 ANSWER = {"options": ["--fail-on", "suspected"], "severity": "suspected", "kind": "cross-failure-race"}
 # Nobody sees what a ring reads, nor what is read of memory as a file.
-UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem"}
+UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND"}
 
 # Ways of endings.cpp, and what must be said of them.
 ENDINGS = {

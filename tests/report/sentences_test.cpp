@@ -496,6 +496,10 @@ TEST(Facts, OfBadReadsAndDetectors) {
   EXPECT_TRUE(says(OtherAddresses{1}).find("what is stored at (1) was moved to where nothing is") != std::string::npos);
   EXPECT_EQ(says(NotRunAgain{}), "There was no time to run the same restart once more, so this is only suspected.");
   EXPECT_EQ(says(LockLeft{}), "Whoever held that lock ended with the power: no process is left that could release it.");
+  EXPECT_EQ(says(NotDurableEither{1, NotDurable::When::ProgramEnded, 2, 3}),
+            "Nor was (1) durable when the program ended, 2 of 3 times.");
+  EXPECT_EQ(says(NotDurableEither{1, NotDurable::When::OperationEnded, 1, 1}),
+            "Nor was (1) durable when its operation ended, 1 of 1 time.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
   EXPECT_EQ(says(TriedDurable{CureKind::Flush}),
             "Tried in the simulation: with a flush and a fence after (1) it is durable in time, each time.");

@@ -1,4 +1,5 @@
 // Ways in which a restart may read persistent memory.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <immintrin.h>
 #include <pthread.h>
@@ -798,6 +799,20 @@ READER(openat) {
   char copy[64] = "";
   const int file = openat(folder, "pool", O_RDONLY);
   return pread(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+// libc's own functions, past every other of the name.
+READER(looked_up_pread) {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  const int file = reinterpret_cast<int (*)(const char*, int)>(dlsym(libc, "open"))(g_pool_path, O_RDONLY);
+  char copy[64] = "";
+  auto* read = reinterpret_cast<ssize_t (*)(int, void*, size_t, off_t)>(dlsym(libc, "pread"));
+  return read(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+READER(deep_binding) {
+  void* library = dlopen("libhelper_open.so", RTLD_NOW | RTLD_DEEPBIND);
+  if (library == nullptr) abort();
+  auto* at = reinterpret_cast<char* (*)(const char*, size_t)>(dlsym(library, "helper_open"))(g_pool_path, kPoolSize);
+  return at != nullptr && is_text(at + offset_of(p, p->text));
 }
 READER(env_without_preload) {
   // The child's environment says nothing of us.

@@ -641,6 +641,35 @@ WRITER(looked_up_syscall) {
   memcpy(again->area, some_bytes(), 16);
   WRITTEN(p->area, 16);
 }
+// The same of any other function, as ctypes and the like do.
+static void* in_libc(const char* name) { return dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name); }
+WRITER(looked_up_map) {
+  const int file = reinterpret_cast<int (*)(const char*, int)>(in_libc("open"))(g_pool_path, O_RDWR);
+  auto* again = static_cast<Pool*>(reinterpret_cast<void* (*)(void*, size_t, int, int, int, off_t)>(in_libc("mmap"))(
+      nullptr, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  memcpy(again->area, some_bytes(), 16);
+  WRITTEN(p->area, 16);
+}
+WRITER(looked_up_pwrite) {
+  const int file = reinterpret_cast<int (*)(const char*, int)>(in_libc("open64"))(g_pool_path, O_RDWR);
+  reinterpret_cast<ssize_t (*)(int, const void*, size_t, off_t)>(in_libc("pwrite64"))(file, some_bytes(), 16,
+                                                                                      offset_of(p, p->area));
+  WRITTEN(p->area, 16);
+}
+// Libraries that are bound to libc's own functions.
+static void write_by(void* library, const Pool* p) {
+  if (library == nullptr) abort();
+  auto* at = reinterpret_cast<char* (*)(const char*, size_t)>(dlsym(library, "helper_open"))(g_pool_path, kPoolSize);
+  memcpy(at + offset_of(p, p->area), some_bytes(), 16);
+}
+WRITER(deep_binding) {
+  write_by(dlopen("libhelper_open.so", RTLD_NOW | RTLD_DEEPBIND), p);
+  WRITTEN(p->area, 16);
+}
+WRITER(own_namespace) {
+  write_by(dlmopen(LM_ID_NEWLM, "libhelper_open.so", RTLD_NOW), p);
+  WRITTEN(p->area, 16);
+}
 WRITER(mremap) {
   void* moved = mremap(p, kPoolSize, kPoolSize, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(0x290000000000));
   memcpy(static_cast<Pool*>(moved)->area, some_bytes(), 16);
