@@ -25,6 +25,9 @@ int chunkCount = 0;
 constexpr int kMaxKept = 256;
 AddressRange kept[kMaxKept] = {};
 int keptCount = 0;
+// Of each, the highest bytes are for takeKeptMemory(): so much of them is taken.
+constexpr uintptr_t kForFiles = uintptr_t{64} << 20;
+uintptr_t takenOf[kMaxKept] = {};
 
 bool has(uintptr_t at, uintptr_t from, GivenBytes given) {
   auto distance = int64_t(at - from);
@@ -61,7 +64,7 @@ bool isFree(uintptr_t at) {
   for (int i = 0; i < chunkCount; ++i)
     if (at < chunks[i].begin + kChunk && at + kChunk > chunks[i].begin) return false;
   for (int i = 0; i < keptCount; ++i)
-    if (at >= kept[i].begin && at + kChunk <= kept[i].end) return true;
+    if (at >= kept[i].begin && at + kChunk + kForFiles <= kept[i].end) return true;
   return false;
 }
 
@@ -104,6 +107,20 @@ void keepStubMemory(uintptr_t begin, uintptr_t end) {
   for (int i = 0; i < keptCount; ++i)
     if (begin > kEnough && kept[i].begin <= begin - kEnough && kept[i].end > begin - kEnough) return;
   keptCount += keepFree(begin, end, kept + keptCount, kMaxKept - keptCount);
+}
+
+uintptr_t takeKeptMemory(uintptr_t begin, uintptr_t end, size_t size) {
+  constexpr uintptr_t kReach = (uintptr_t{1} << 31) - 65536;
+  for (int i = 0; i < keptCount; ++i) {
+    uintptr_t at = kept[i].end - takenOf[i] - size;
+    bool reached = at < begin ? end - at <= kReach : at + size - begin <= kReach;
+    if (takenOf[i] + size > kForFiles || at < kept[i].begin || !reached) continue;
+    long p = syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1L, 0L);
+    if (p == -1) return 0;
+    takenOf[i] += size;
+    return at;
+  }
+  return 0;
 }
 
 uintptr_t takeStubMemory(uintptr_t from, GivenBytes given, size_t size, uint16_t owner) {
