@@ -189,6 +189,7 @@ Result<Recording> record(const RecordOptions& options) {
   recording.tracePath = options.tracePath.empty() ? (recording.folder->path() / "trace").string()
                                                   : fs::absolute(options.tracePath, error).string();
   TraceWriter beginning;
+  if (auto ok = beginning.spoolTo(recording.tracePath); !ok) return tl::unexpected(ok.error());
   if (auto ok = copyPools(*patterns, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (options.heap != 0)
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());
