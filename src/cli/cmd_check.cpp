@@ -69,7 +69,7 @@ Result<Plan> planOf(const CheckWords& options) {
     if (!crash) return tl::unexpected(crash.error());
     check.crash = std::move(*crash);
     check.crash->program.options.set(options.record.trap);
-    if (options.record.patches) check.crash->program.options.set("patches", kFaultsBeforePatch);
+    if (!options.record.patches) check.crash->program.options.set("patches", 0);
     if (options.record.repBytes) check.crash->program.options.set("repbytes", 1);
   }
   auto failOn = failOnNamed(!options.failOn.empty()                     ? options.failOn

@@ -36,12 +36,12 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "catching its faults. auto (default), always: all of it; never: none, so that no check of a program is clean, "
          "because what libc and its like read is not seen")
       ->type_name("WHEN");
-  app.add_flag(
-      "--patches", options.patches,
+  app.add_flag_callback(
+      "--no-patches", [&options] { options.patches = false; },
       "an instruction of code that was not built with blackout-clang which has faulted on persistent memory some "
-      "times is replaced, in memory, by a jump to code that follows it without a fault: the same is found, faster. "
-      "A program that reads its own code sees the jump. Off unless it is asked for");
-  app.add_flag_callback("--no-patches", [&options] { options.patches = false; }, "no such jumps (default)");
+      "times is replaced, in memory, by a jump to code that follows it without a fault: the same is found, faster. A "
+      "program that reads its own code sees the jump; with this option none is made");
+  app.add_flag_callback("--patches", [&options] { options.patches = true; }, "such jumps are made (default)");
   app.add_option_function<std::string>(
          "--schedule",
          [&options](const std::string& text) {

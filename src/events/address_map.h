@@ -16,6 +16,9 @@ constexpr uintptr_t kPlanBase = 0x300000000000;
 constexpr uintptr_t kObservedBase = 0x308000000000;
 constexpr uintptr_t kControlBase = 0x309000000000;
 constexpr uintptr_t kTableBase = 0x30a000000000;
+// What else the runtime needs, in the order in which it does.
+constexpr uintptr_t kOwnBase = 0x30b000000000;
+constexpr uint64_t kOwnSpan = uint64_t{1} << 36;
 // What is large and must not lie where jumps of the program reach: which addresses are PM, and the states of pages.
 constexpr uintptr_t kPmTableBase = 0x30c000000000;
 constexpr uint64_t kPmTableSpan = uint64_t{1} << 32;
@@ -33,8 +36,8 @@ constexpr uintptr_t kNowhereBase = 0x680000000000;
 constexpr uint64_t kNowhereSpan = uint64_t{1} << 42;
 
 static_assert(kPmBase + kPmSpan <= kPlanBase && kPlanBase < kObservedBase && kObservedBase < kControlBase &&
-              kControlBase < kTableBase && kTableBase < kPmTableBase && kPmTableBase + kPmTableSpan < kPageStatesBase &&
-              kPageStatesBase + kPageStatesSpan < kTraceBase && kTraceBase + kTraceSpan < kAliasBase &&
-              kAliasEnd < kNowhereBase);
+              kControlBase < kTableBase && kTableBase < kOwnBase && kOwnBase + kOwnSpan <= kPmTableBase &&
+              kPmTableBase + kPmTableSpan < kPageStatesBase && kPageStatesBase + kPageStatesSpan < kTraceBase &&
+              kTraceBase + kTraceSpan < kAliasBase && kAliasEnd < kNowhereBase);
 
 }  // namespace blackout

@@ -22,6 +22,8 @@ namespace blackout {
 namespace {
 
 constexpr std::size_t kMaxPathLength = 4096;
+// Of a trace that is read from its beginning to its end: after so much of it, what was read is let go.
+constexpr std::size_t kWindow = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -40,6 +42,10 @@ Trace::Trace() = default;
 Trace::Trace(Trace&&) noexcept = default;
 Trace& Trace::operator=(Trace&&) noexcept = default;
 Trace::~Trace() = default;
+
+void Trace::forgetPages() const {
+  if (mapping_ != nullptr && mapping_->base != nullptr) madvise(mapping_->base, mapping_->size, MADV_DONTNEED);
+}
 
 tl::unexpected<Error> Trace::damaged(EventNo n, std::string_view what) const {
   return fail(fmt::format("{}: the trace is damaged at event {} ({}); record it again", name_, n.value(), what));
@@ -142,7 +148,9 @@ Result<void> Trace::checkSeal() const {
     if (XXH3_64bits(bytes_.data() + BLACKOUT_HEADER_SIZE + from, size) != expected)
       return broken(
           fmt::format("the checksum of events {} to {} differs", from / sizeof(Event), (from + size) / sizeof(Event)));
+    if ((from + size) % kWindow == 0) forgetPages();
   }
+  forgetPages();
   return {};
 }
 

@@ -50,6 +50,10 @@ class Trace {
   // Of an event that has one.
   OwnedRange range(EventNo n) const;
 
+  // What was read of the file so far is not likely to be read again: it is no memory of this process any more, until it
+  // is read. Everything stays where it is.
+  void forgetPages() const;
+
   std::uint64_t eventCount() const { return eventCount_; }
   bool sealed() const { return header_->state == BLACKOUT_SEALED; }
   std::uint32_t problems() const { return header_->problems; }

@@ -9,8 +9,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "events/byte_stream.h"
 #include "events/table_payloads.h"
@@ -19,14 +21,15 @@ namespace blackout {
 
 namespace {
 
-// The seal of `events`: one checksum per started block.
-std::string sealOf(std::string_view events) {
+// The seal of `events`: one checksum per started block. `read` is told of each when it was read.
+std::string sealOf(std::string_view events, const std::function<void(std::string_view)>& read = {}) {
   blackout_trace_seal seal{BLACKOUT_SEAL_MAGIC, (events.size() + BLACKOUT_SEAL_BLOCK - 1) / BLACKOUT_SEAL_BLOCK};
   std::string out(reinterpret_cast<const char*>(&seal), sizeof seal);
   for (std::size_t from = 0; from < events.size(); from += BLACKOUT_SEAL_BLOCK) {
     std::string_view block = events.substr(from, BLACKOUT_SEAL_BLOCK);
     std::uint64_t sum = XXH3_64bits(block.data(), block.size());
     out.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+    if (read) read(block);
   }
   return out;
 }
@@ -61,6 +64,44 @@ Result<void> writeAll(int fd, std::string_view bytes, off_t at, const std::strin
 
 }  // namespace
 
+struct TraceWriter::Spool {
+  std::string path;
+  int fd = -1;
+  std::uint64_t size = 0;  // of the events in it
+  Result<void> written;
+  Spool() = default;
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+  ~Spool() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+Result<void> TraceWriter::spoolTo(const std::string& path) {
+  assert(events_.empty());
+  spool_ = std::make_shared<Spool>();
+  spool_->path = path;
+  spool_->fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (spool_->fd < 0) return fail(fmt::format("{}: can't be created: {}", path, std::strerror(errno)));
+  return {};
+}
+
+std::uint64_t TraceWriter::size() const { return events_.size() + (spool_ ? spool_->size : 0); }
+
+void TraceWriter::appended() {
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  header().committed = size();
+  if (spool_ && events_.size() >= kMost) flush();
+}
+
+void TraceWriter::flush() {
+  if (spool_->written)
+    spool_->written =
+        writeAll(spool_->fd, events_, static_cast<off_t>(BLACKOUT_HEADER_SIZE + spool_->size), spool_->path);
+  spool_->size += events_.size();
+  events_.clear();
+}
+
 TraceWriter::TraceWriter() : header_(BLACKOUT_HEADER_SIZE) {
   blackout_trace_header& h = header();
   std::memcpy(h.magic, BLACKOUT_TRACE_MAGIC, sizeof h.magic);
@@ -74,9 +115,9 @@ TraceWriter::TraceWriter() : header_(BLACKOUT_HEADER_SIZE) {
 EventNo TraceWriter::event(EventKind kind, ThreadNo thread, PmAddr addr, std::uint64_t value, unsigned len,
                            StackId where) {
   Event e{static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(len), thread.value(), where.value(), addr, value};
-  auto n = static_cast<EventNo>(events_.size() / sizeof e);
+  auto n = static_cast<EventNo>(size() / sizeof e);
   events_.append(reinterpret_cast<const char*>(&e), sizeof e);
-  header().committed = events_.size();
+  appended();
   return n;
 }
 
@@ -84,7 +125,7 @@ EventNo TraceWriter::blob(EventKind kind, ThreadNo thread, PmAddr addr, std::str
   EventNo n = event(kind, thread, addr, payload.size(), len);
   events_.append(payload);
   events_.append((sizeof(Event) - payload.size() % sizeof(Event)) % sizeof(Event), '\0');
-  header().committed = events_.size();
+  appended();
   return n;
 }
 
@@ -163,16 +204,26 @@ void TraceWriter::store(EventKind kind, ThreadNo thread, PmAddr addr, std::strin
   }
 }
 
-std::string TraceWriter::bytes() const { return std::string(header_.data(), header_.size()) + events_; }
+std::string TraceWriter::bytes() const {
+  assert(!spool_);
+  return std::string(header_.data(), header_.size()) + events_;
+}
 
 std::string TraceWriter::sealedBytes() const {
+  assert(!spool_);
   std::string seal = sealOf(events_);
   std::vector<char> header = header_;
   sealHeader(header.data(), seal);
   return std::string(header.data(), header.size()) + events_ + seal;
 }
 
-Result<void> TraceWriter::save(const std::string& path, bool sealed) const {
+Result<void> TraceWriter::save(const std::string& path, bool sealed) {
+  if (spool_) {
+    assert(path == spool_->path && !sealed);
+    flush();
+    if (!spool_->written) return spool_->written;
+    return writeAll(spool_->fd, {header_.data(), header_.size()}, 0, path);
+  }
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return fail(fmt::format("{}: can't be created: {}", path, std::strerror(errno)));
   auto written = writeAll(fd, sealed ? sealedBytes() : bytes(), 0, path);
@@ -227,7 +278,14 @@ Result<void> sealTrace(const std::string& path, int waitStatus, std::uint32_t pr
 
   void* base = mmap(nullptr, static_cast<std::size_t>(at), PROT_READ, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return fail(fmt::format("{}: {}", path, std::strerror(errno)), ExitCode::Inconclusive);
-  std::string seal = sealOf({static_cast<const char*>(base) + BLACKOUT_HEADER_SIZE, h.committed});
+  // What was read is no memory of ours any more.
+  auto forget = [&](std::string_view block) {
+    constexpr std::uintptr_t kPage = 4096;
+    auto begin = reinterpret_cast<std::uintptr_t>(block.data()) & -kPage;
+    auto end = reinterpret_cast<std::uintptr_t>(block.data() + block.size()) & -kPage;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  };
+  std::string seal = sealOf({static_cast<const char*>(base) + BLACKOUT_HEADER_SIZE, h.committed}, forget);
   munmap(base, static_cast<std::size_t>(at));
   sealHeader(header.data(), seal);
   if (auto ok = writeAll(fd, seal, at, path); !ok) return ok;

@@ -3,6 +3,7 @@
 // with libc alone (runtime/recorder.cpp).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ namespace blackout {
 class TraceWriter {
  public:
   TraceWriter();
+
+  // Before the first event: events go to this file as they come and take no memory here. save() completes it.
+  Result<void> spoolTo(const std::string& path);
 
   // Table rows; each returns the number by which events refer to it.
   SiteNo site(const Site& site);
@@ -38,14 +42,20 @@ class TraceWriter {
   };
   void identify(FileNo file, Identity copy, Identity original);
 
-  // The whole file: unsealed, so that a recorder can go on, or sealed.
+  // The whole file: unsealed, so that a recorder can go on, or sealed. Not of one that is spooled.
   std::string bytes() const;
   std::string sealedBytes() const;
-  Result<void> save(const std::string& path, bool sealed) const;
+  Result<void> save(const std::string& path, bool sealed);
 
  private:
+  struct Spool;
+  std::uint64_t size() const;
+  void appended();
+  void flush();
+
   std::vector<char> header_;
-  std::string events_;
+  std::string events_;  // that are not in the spool
+  std::shared_ptr<Spool> spool_;
   blackout_trace_header& header() { return *reinterpret_cast<blackout_trace_header*>(header_.data()); }
 };
 

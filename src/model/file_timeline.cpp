@@ -223,7 +223,7 @@ void FileTimeline::initialBytes(LineNo line, LineBytes& out) const {
 }
 
 void FileTimeline::initialBytes(FileNo f, SparseBytes& out) const {
-  for (EventNo n : files_[f].data) out.write(offsetOf((*trace_)[n].addr), bytesOf(trace_->payload(n)));
+  for (EventNo n : files_[f].data) out.show(offsetOf((*trace_)[n].addr), bytesOf(trace_->payload(n)));
 }
 
 std::uint64_t FileTimeline::zeroedMask(LineNo line, EventNo after, EventNo at) const {

@@ -107,6 +107,7 @@ class FileTimeline {
 
   // What the line held before any store.
   void initialBytes(LineNo line, LineBytes& out) const;
+  // Shown where the trace has it.
   void initialBytes(FileNo f, SparseBytes& out) const;
 
   // The bytes of the line, as a mask, that were zeroed after event `after` and before `at`.

@@ -28,7 +28,7 @@ void Replay::event(EventNo n) {
   ReplayedFile& f = files_[fileOf(e.addr)];
   switch (kindOf(e)) {
     case EventKind::FileData:
-      f.bytes.write(offsetOf(e.addr), std::as_bytes(std::span(trace_->payload(n))));
+      f.bytes.show(offsetOf(e.addr), std::as_bytes(std::span(trace_->payload(n))));
       break;
     case EventKind::FileSize:
       if (e.value < f.size) f.bytes.zero(e.value, f.size - e.value);
@@ -94,7 +94,8 @@ class Differences {
 
 }  // namespace
 
-Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max) {
+Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max,
+                                              const std::function<void()>& compared) {
   auto broken = [&] { return fail(fmt::format("{}: {}", path, std::strerror(errno)), ExitCode::Inconclusive); };
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return broken();
@@ -122,6 +123,8 @@ Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const st
         if (got <= 0) return broken();
         done += static_cast<std::size_t>(got);
       }
+      constexpr std::uint64_t kOften = 4096;  // pages
+      if (compared && page % kOften == kOften - 1) compared();
       file.bytes.read(offset, replayed);
       differences.compare(offset, std::span(disk).first(n), std::span(replayed).first(n));
     }

@@ -3,6 +3,7 @@
 // written, so that a large sparse pool costs little.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,11 +39,14 @@ class Replay {
   IdVector<FileNo, ReplayedFile> files_;  // row 0 is empty
 };
 
-// All files of the trace, by number.
+// All files of the trace, by number. What they held before the recording is shown where the trace has it, which must
+// outlive them.
 std::vector<ReplayedFile> replay(const Trace& trace);
 
 // The first ranges, at most `max`, in which a file on disk differs from the replayed one; bytes
-// that only one of them has differ. Holes of the file are skipped, not read.
-Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max);
+// that only one of them has differ. Holes of the file are skipped, not read. `compared` is called now and then, when
+// what was compared so far will not be read again.
+Result<std::vector<PmRange>> firstDifferences(const ReplayedFile& file, const std::string& path, std::size_t max,
+                                              const std::function<void()>& compared = {});
 
 }  // namespace blackout

@@ -29,7 +29,8 @@ struct Image {
 // The image of a crash state; level i is a crash in the trace of indexes[i]. A recovery's trace
 // begins with the files that the level before it left: they are matched by path, and
 // its stores lie over their content. An error in one sentence if a level's version is not feasible
-// or a recovery knows a file from before that isn't there.
+// or a recovery knows a file from before that isn't there. Whole pages are shown where the traces have them, which must
+// outlive it.
 Result<Image> buildImage(const CrashState& state, std::span<const Index* const> indexes);
 
 // One level on its own.

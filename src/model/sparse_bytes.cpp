@@ -11,40 +11,64 @@ bool isZero(const SparseBytes::Page& page) {
 }
 }  // namespace
 
+SparseBytes::Page& SparseBytes::own(std::uint64_t number) {
+  auto [it, fresh] = own_.try_emplace(number);
+  if (!fresh) return it->second;
+  auto shown = shown_.find(number);
+  if (shown == shown_.end()) {
+    it->second.fill(std::byte{0});
+  } else {
+    it->second = *shown->second;
+    shown_.erase(shown);
+  }
+  return it->second;
+}
+
 void SparseBytes::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     std::uint64_t in = offset % kPage;
     std::size_t n = std::min<std::size_t>(kPage - in, bytes.size());
-    auto [it, fresh] = pages_.try_emplace(offset / kPage);
-    if (fresh) it->second.fill(std::byte{0});
-    std::memcpy(it->second.data() + in, bytes.data(), n);
+    std::memcpy(own(offset / kPage).data() + in, bytes.data(), n);
+    offset += n;
+    bytes = bytes.subspan(n);
+  }
+}
+
+void SparseBytes::show(std::uint64_t offset, std::span<const std::byte> bytes) {
+  static_assert(alignof(Page) == 1);
+  while (!bytes.empty()) {
+    std::size_t n = std::min<std::size_t>(kPage - offset % kPage, bytes.size());
+    if (n == kPage) {
+      own_.erase(offset / kPage);
+      shown_[offset / kPage] = reinterpret_cast<const Page*>(bytes.data());
+    } else {
+      write(offset, bytes.first(n));
+    }
     offset += n;
     bytes = bytes.subspan(n);
   }
 }
 
 void SparseBytes::zero(std::uint64_t offset, std::uint64_t size) {
-  if (size == 0) return;
-  std::uint64_t first = offset / kPage;
-  std::uint64_t last = (offset + size - 1) / kPage;
-  auto clear = [&](std::uint64_t number, Page& page) {
-    std::uint64_t begin = number == first ? offset % kPage : 0;
-    std::uint64_t end = number == last ? (offset + size - 1) % kPage + 1 : kPage;
-    std::memset(page.data() + begin, 0, end - begin);
-    return end - begin == kPage;
+  std::uint64_t end = offset + size;
+  auto part = [&](std::uint64_t from, std::uint64_t to) {  // of one page
+    if (from < to && page(from / kPage) != nullptr) std::memset(own(from / kPage).data() + from % kPage, 0, to - from);
   };
-  // A hole may be far larger than what was ever written.
-  if (last - first >= pages_.size()) {
-    for (auto it = pages_.begin(); it != pages_.end();) {
-      bool whole = it->first >= first && it->first <= last && clear(it->first, it->second);
-      it = whole ? pages_.erase(it) : std::next(it);
+  std::uint64_t first = (offset + kPage - 1) / kPage;  // of those that are zeroed whole
+  std::uint64_t past = end / kPage;
+  if (first > past) return part(offset, end);
+  part(offset, first * kPage);
+  part(past * kPage, end);
+  auto drop = [&](auto& pages) {
+    // A hole may be far larger than what was ever written.
+    if (past - first >= pages.size()) {
+      std::erase_if(pages, [&](const auto& entry) { return entry.first >= first && entry.first < past; });
+    } else {
+      for (std::uint64_t number = first; number < past; ++number) pages.erase(number);
     }
-    return;
-  }
-  for (std::uint64_t number = first; number <= last; ++number) {
-    auto it = pages_.find(number);
-    if (it != pages_.end() && clear(number, it->second)) pages_.erase(it);
-  }
+  };
+  drop(own_);
+  drop(shown_);
 }
 
 void SparseBytes::read(std::uint64_t offset, std::span<std::byte> bytes) const {
@@ -61,23 +85,26 @@ void SparseBytes::read(std::uint64_t offset, std::span<std::byte> bytes) const {
 }
 
 const SparseBytes::Page* SparseBytes::page(std::uint64_t number) const {
-  auto it = pages_.find(number);
-  return it == pages_.end() ? nullptr : &it->second;
+  if (auto it = own_.find(number); it != own_.end()) return &it->second;
+  auto it = shown_.find(number);
+  return it == shown_.end() ? nullptr : it->second;
 }
 
 std::vector<std::uint64_t> SparseBytes::pages() const {
   std::vector<std::uint64_t> out;
-  out.reserve(pages_.size());
-  for (const auto& [number, page] : pages_) out.push_back(number);
+  out.reserve(own_.size() + shown_.size());
+  for (const auto& [number, page] : own_) out.push_back(number);
+  for (const auto& [number, page] : shown_) out.push_back(number);
   std::sort(out.begin(), out.end());
   return out;
 }
 
 bool SparseBytes::operator==(const SparseBytes& other) const {
   auto covered = [](const SparseBytes& a, const SparseBytes& b) {
-    return std::all_of(a.pages_.begin(), a.pages_.end(), [&](const auto& entry) {
-      const Page* p = b.page(entry.first);
-      return p != nullptr ? *p == entry.second : isZero(entry.second);
+    const std::vector<std::uint64_t> pages = a.pages();
+    return std::all_of(pages.begin(), pages.end(), [&](std::uint64_t number) {
+      const Page* p = b.page(number);
+      return p != nullptr ? *p == *a.page(number) : isZero(*a.page(number));
     });
   };
   return covered(*this, other) && covered(other, *this);

@@ -1,4 +1,5 @@
-// The content of a file that is mostly zeros: only pages that were written take memory.
+// The content of a file that is mostly zeros, or mostly what somebody else keeps already: only pages that were written
+// take memory.
 #pragma once
 
 #include <array>
@@ -16,6 +17,8 @@ class SparseBytes {
   using Page = std::array<std::byte, kPage>;
 
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
+  // The same without a copy of whole pages: `bytes` must stay where they are for as long as this does.
+  void show(std::uint64_t offset, std::span<const std::byte> bytes);
   void zero(std::uint64_t offset, std::uint64_t size);
   void read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
@@ -28,7 +31,10 @@ class SparseBytes {
   bool operator==(const SparseBytes& other) const;
 
  private:
-  std::unordered_map<std::uint64_t, Page> pages_;
+  Page& own(std::uint64_t number);
+
+  std::unordered_map<std::uint64_t, Page> own_;
+  std::unordered_map<std::uint64_t, const Page*> shown_;  // of pages that are not own
 };
 
 }  // namespace blackout

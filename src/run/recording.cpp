@@ -33,7 +33,7 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   if (o.locks) options.set("locks", 1);
   if (o.stackDepth >= 0) options.set("stack", static_cast<std::uint64_t>(o.stackDepth));
   if (o.heap != 0) options.set("heap", o.heap);
-  if (o.patches) options.set("patches", kFaultsBeforePatch);
+  if (!o.patches) options.set("patches", 0);
   if (o.repBytes) options.set("repbytes", 1);
   if (o.heapFill) options.set("heapfill", *o.heapFill);
   if (o.schedule.controlled()) options.set("schedule", o.schedule.text());
@@ -189,6 +189,7 @@ Result<Recording> record(const RecordOptions& options) {
   recording.tracePath = options.tracePath.empty() ? (recording.folder->path() / "trace").string()
                                                   : fs::absolute(options.tracePath, error).string();
   TraceWriter beginning;
+  if (auto ok = beginning.spoolTo(recording.tracePath); !ok) return tl::unexpected(ok.error());
   if (auto ok = copyPools(*patterns, shadow, beginning); !ok) return tl::unexpected(ok.error());
   if (options.heap != 0)
     if (auto ok = makeHeap(options.heap, shadow, beginning); !ok) return tl::unexpected(ok.error());

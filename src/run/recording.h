@@ -25,7 +25,7 @@ struct RecordOptions {
   bool locks = false;
   int stackDepth = -1;  // -1: the runtime's default
   Trap trap = Trap::IfNeeded;
-  bool patches = false;              // code that is followed by traps may be patched where it accesses PM often
+  bool patches = true;               // code that is followed by traps may be patched where it accesses PM often
   bool repBytes = false;             // every repetition of rep movs and rep stos is a store of its own
   unsigned heap = 0;                 // MiB of persistent heap; 0: the heap is ordinary memory
   std::optional<unsigned> heapFill;  // the byte that its fresh memory is filled with

@@ -15,9 +15,6 @@ namespace blackout {
 // Whether code that was not compiled by Blackout is followed by traps (runtime/trap): as the runtime's option.
 enum class Trap : unsigned { Never = 0, Always = 1, IfNeeded = 2 };
 
-// --patches: faults after which an instruction is patched.
-constexpr std::uint64_t kFaultsBeforePatch = 16;
-
 class RuntimeOptions {
  public:
   RuntimeOptions() = default;

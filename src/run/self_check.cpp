@@ -39,7 +39,8 @@ Result<std::vector<std::string>> unexplainedBytes(const Trace& trace, const fs::
       words.push_back(fmt::format("{}: it should be there and is not", file.path));
       continue;
     }
-    auto differences = firstDifferences(file, copy.string(), isRegistered(file) ? SIZE_MAX : kNamed + 1);
+    auto differences =
+        firstDifferences(file, copy.string(), isRegistered(file) ? SIZE_MAX : kNamed + 1, [&] { trace.forgetPages(); });
     if (!differences) return tl::unexpected(differences.error());
     if (isRegistered(file))
       std::erase_if(*differences, [&](const PmRange& d) {

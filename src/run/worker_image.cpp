@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "events/trace.h"
 #include "events/trace_writer.h"
 
 namespace fs = std::filesystem;
@@ -88,7 +89,10 @@ Result<void> WorkerImage::fill(FileNo number, PointNo pointNo) {
   if (ftruncate(f.fd, 0) != 0 || ftruncate(f.fd, static_cast<off_t>(f.size)) != 0) return broken(f.path);
   SparseBytes bytes;
   if (number <= baseline_->index().files().last()) baseline_->index().files().initialBytes(number, bytes);
+  std::size_t written = 0;
   for (std::uint64_t page : bytes.pages()) {
+    constexpr std::size_t kOften = 4096;
+    if (++written % kOften == 0) baseline_->index().trace().forgetPages();
     std::uint64_t at = page * SparseBytes::kPage;
     if (at >= f.size) continue;
     std::size_t size = std::min(SparseBytes::kPage, f.size - at);

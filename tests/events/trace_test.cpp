@@ -192,6 +192,23 @@ TEST(Trace, EachBrokenRuleIsNamed) {
   }
 }
 
+// A trace that goes to its file as it is written is the one that is written at once.
+TEST(TraceWriter, SpooledIsTheSame) {
+  TempFile file("spool");
+  std::string content(3 << 20, 'x');
+  auto write = [&](TraceWriter& w) {
+    FileNo f = w.file("/pool", 64 << 20, true);
+    for (std::uint64_t n = 0; n < 4; ++n) w.fileData(pmAddr(f, n * content.size()), content);
+    return w.event(EventKind::Store, 1, pmAddr(f, 8), 1, 8);
+  };
+  TraceWriter whole, spooled;
+  ASSERT_TRUE(spooled.spoolTo(file.path()));
+  EXPECT_EQ(write(whole), write(spooled));
+  ASSERT_TRUE(spooled.save(file.path(), false));
+  std::ifstream in(file.path(), std::ios::binary);
+  EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(in), {}) == whole.bytes());
+}
+
 TEST(SealTrace, EndsAGrowingTrace) {
   TempFile file("seal");
   TraceWriter w;

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <random>
+
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -114,6 +117,46 @@ TEST(SparseBytes, ZeroingWholePagesGivesThemBack) {
   SparseBytes zeros;
   zeros.write(0, std::vector<std::byte>(64));
   EXPECT_EQ(zeros, SparseBytes{});
+}
+
+// What is shown is what would have been written, whatever comes over it, and what it is shown from never changes.
+TEST(SparseBytes, ShownAndWrittenAreAlike) {
+  constexpr std::size_t kSize = 8 * SparseBytes::kPage;
+  std::mt19937 random(16);
+  std::vector<std::byte> source(kSize);
+  for (std::byte& b : source) b = static_cast<std::byte>(random());
+  const std::vector<std::byte> before = source;
+  for (int round = 0; round < 50; ++round) {
+    SparseBytes bytes;
+    std::vector<std::byte> plain(kSize);
+    for (int step = 0; step < 12; ++step) {
+      // Whole pages as well as any bytes.
+      std::size_t unit = random() % 2 == 0 ? SparseBytes::kPage : 1;
+      std::size_t from = random() % kSize / unit * unit;
+      std::size_t size = (random() % (kSize - from) + unit - 1) / unit * unit;
+      auto part = std::span(source).subspan(kSize - from - size, size);
+      switch (random() % 3) {
+        case 0:
+          bytes.show(from, part);
+          std::copy(part.begin(), part.end(), plain.begin() + static_cast<std::ptrdiff_t>(from));
+          break;
+        case 1:
+          bytes.write(from, part);
+          std::copy(part.begin(), part.end(), plain.begin() + static_cast<std::ptrdiff_t>(from));
+          break;
+        default:
+          bytes.zero(from, size);
+          std::fill_n(plain.begin() + static_cast<std::ptrdiff_t>(from), size, std::byte{0});
+      }
+      std::vector<std::byte> read(kSize);
+      bytes.read(0, read);
+      ASSERT_EQ(read, plain) << round << " " << step;
+    }
+    SparseBytes again;
+    again.write(0, plain);
+    EXPECT_EQ(bytes, again);
+  }
+  EXPECT_EQ(source, before);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "runtime/trap/frame_entry.h"
 #include "runtime/trap/instruction.h"
 #include "runtime/trap/pm_table.h"
+#include "runtime/trap/stub_memory.h"
 
 namespace blackout::rt {
 constinit thread_local ThreadState self = {};
@@ -122,6 +123,7 @@ class Code {
     if (!file_.loaded()) return;
     library = *file_.target().info;
     addFrameTable(frameTableOf(library));
+    keepStubMemory(file_.target().begin, file_.target().end);
     faults = traps = asked = 0;
     patching = true;
     memset(second, 0, kSize);

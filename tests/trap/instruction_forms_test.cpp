@@ -159,7 +159,9 @@ class Round {
     if (i == nullptr || !canBeTested(*i)) return false;
     auto way = ask;
     size_t room = 4096;
-    uintptr_t at = takeStubMemory(reinterpret_cast<uintptr_t>(form_.code), {}, room, 1);
+    auto code = reinterpret_cast<uintptr_t>(form_.code);
+    keepStubMemory(code, code + 1);
+    uintptr_t at = takeStubMemory(code, {}, room, 1);
     if (at == 0) {
       wrong = "no memory for a stub";
       return true;

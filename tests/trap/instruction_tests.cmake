@@ -6,7 +6,7 @@ add_library(trap_instructions STATIC
   ${runtime}/trap/zydis.cpp ${runtime}/trap/instruction.cpp ${runtime}/trap/instruction_access.cpp
   ${runtime}/trap/instruction_analysis.cpp ${runtime}/trap/instruction_copy.cpp
   ${runtime}/trap/instruction_execute.cpp ${runtime}/trap/instruction_run.cpp ${runtime}/trap/vector_state.cpp
-  ${runtime}/trap/access_stub.cpp ${runtime}/trap/pm_table.cpp ${runtime}/trap/stub_memory.cpp)
+  ${runtime}/trap/access_stub.cpp ${runtime}/trap/near_memory.cpp ${runtime}/trap/pm_table.cpp ${runtime}/trap/stub_memory.cpp)
 target_include_directories(trap_instructions PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(trap_instructions PRIVATE -Wall -Wextra -Wno-unused-parameter -O2 -fno-exceptions -fno-rtti
                                                  -D_GNU_SOURCE)

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/own_memory.h"
 #include "runtime/trap/frame_entry.h"
 #include "runtime/trap/patches.h"
 #include "runtime/trap/stub_memory.h"
@@ -69,12 +70,6 @@ bool lock() {
   return other != mine && __atomic_compare_exchange_n(&owner, &other, mine, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 void unlock() { __atomic_store_n(&owner, 0, __ATOMIC_RELEASE); }
-
-void* reserve(size_t size) {
-  long p =
-      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L);
-  return p == -1 ? nullptr : reinterpret_cast<void*>(p);
-}
 
 // --- which instructions go together ---
 
@@ -394,10 +389,10 @@ bool prepareAccessPatches(const AccessPatching& wanted) {
   if (patches != nullptr) return true;
   if (!prepareAccessStubs()) return false;
   patching = wanted;
-  pristine = static_cast<uint8_t*>(reserve(kMostFunction + kPage));
-  measured = static_cast<uint8_t*>(reserve(2 * kMostStub));
-  around = static_cast<uint8_t*>(reserve(2 * kNear + kPage));
-  auto* table = static_cast<AccessPatch*>(reserve(kMostPatches * sizeof(AccessPatch)));
+  pristine = static_cast<uint8_t*>(takeMemory(kMostFunction + kPage));
+  measured = static_cast<uint8_t*>(takeMemory(2 * kMostStub));
+  around = static_cast<uint8_t*>(takeMemory(2 * kNear + kPage));
+  auto* table = static_cast<AccessPatch*>(takeMemory(kMostPatches * sizeof(AccessPatch)));
   if (pristine == nullptr || measured == nullptr || around == nullptr || table == nullptr) return false;
   patches = table;
   return true;

@@ -28,6 +28,7 @@ BLACKOUT_NO_VECTORS uintptr_t endedIn(AccessFrame* frame) { return accessActions
 constexpr uint32_t kSoftware = 464;
 constexpr uint32_t kMagic = 0x46505853;
 
+// Until the action is called nothing of libc may be: a function of it may be patched, and bring us here again.
 [[gnu::used]] uintptr_t wholeIn(const PatchedAccess* access, ucontext_t* context, uint8_t* area) {
   int before = errno;
   const PatchedAccess& a = *access;
@@ -37,11 +38,11 @@ constexpr uint32_t kMagic = 0x46505853;
   greg_t* gregs = context->uc_mcontext.gregs;
   gregs[REG_RIP] = greg_t(a.pc);
   for (int i = REG_EFL + 1; i < NGREG; ++i) gregs[i] = 0;
-  memset(&context->uc_sigmask, 0, sizeof context->uc_sigmask);
-  memset(area + kSoftware, 0, 48);
+  __builtin_memset_inline(&context->uc_sigmask, 0, sizeof context->uc_sigmask);
+  __builtin_memset_inline(area + kSoftware, 0, 48);
   uint64_t features = savedComponents;
-  memcpy(area + kSoftware, &kMagic, sizeof kMagic);
-  memcpy(area + kSoftware + 8, &features, sizeof features);
+  __builtin_memcpy_inline(area + kSoftware, &kMagic, sizeof kMagic);
+  __builtin_memcpy_inline(area + kSoftware + 8, &features, sizeof features);
   context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(area);
   greg_t first[3] = {gregs[REG_RCX], gregs[REG_RSI], gregs[REG_RDI]};
   bool did = accessActions.whole(a, *context);

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/own_memory.h"
 #include "runtime/trap/instruction_parts.h"
 #include "runtime/trap/vector_state.h"
 
@@ -26,11 +27,6 @@ Instruction** table = nullptr;
 Instruction* instructions = nullptr;
 uint8_t* slots = nullptr;
 size_t used = 0;
-
-void* reserve(size_t size, int protection) {
-  long p = syscall(SYS_mmap, nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, long{0});
-  return p == -1 ? nullptr : reinterpret_cast<void*>(p);
-}
 
 // Asks the kernel to read there: the call is refused for its first argument, but only after the reading.
 bool isReadable(uintptr_t page) {
@@ -125,10 +121,10 @@ bool prepareInstructions() {
   if (slots != nullptr) return true;
   if (!loadZydis()) return false;
   prepareVectorState();
-  table = static_cast<Instruction**>(reserve(kTable * sizeof(Instruction*), PROT_READ | PROT_WRITE));
-  instructions = static_cast<Instruction*>(reserve(kInstructions * sizeof(Instruction), PROT_READ | PROT_WRITE));
+  table = static_cast<Instruction**>(takeMemory(kTable * sizeof(Instruction*)));
+  instructions = static_cast<Instruction*>(takeMemory(kInstructions * sizeof(Instruction)));
   // Copies are written once and executed from then on. Private, because a fork goes its own way.
-  auto* code = reserve(kInstructions * kSlotSize, PROT_READ | PROT_WRITE | PROT_EXEC);
+  auto* code = takeMemory(kInstructions * kSlotSize, PROT_READ | PROT_WRITE | PROT_EXEC);
   if (table == nullptr || instructions == nullptr || code == nullptr) return false;
   slots = static_cast<uint8_t*>(code);
   return true;

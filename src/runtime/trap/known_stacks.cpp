@@ -1,10 +1,7 @@
 #include "runtime/trap/known_stacks.h"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "runtime/options.h"
+#include "runtime/own_memory.h"
 #include "runtime/recorder.h"
 #include "runtime/role.h"
 #include "runtime/trap/frame_entry.h"
@@ -61,10 +58,8 @@ uint32_t knownWhere(uintptr_t pc, uintptr_t sp, uintptr_t rbp, const blackout_si
 void keepWhere(const Frame& from, const Trail& trail, uint32_t where, const blackout_site* site) {
   if (where == 0 || !trail.complete) return;
   if (known == nullptr) {
-    long p = syscall(SYS_mmap, nullptr, kMost * sizeof(Known), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L);
-    if (p == -1) return;
-    known = reinterpret_cast<Known*>(p);
+    known = static_cast<Known*>(takeMemory(kMost * sizeof(Known)));
+    if (known == nullptr) return;
   }
   size_t set = setOf(from.pc, from.sp);
   latest[set] = uint8_t((latest[set] + kWays - 1) % kWays);

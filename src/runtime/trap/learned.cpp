@@ -1,10 +1,7 @@
 #include "runtime/trap/learned.h"
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "runtime/options.h"
+#include "runtime/own_memory.h"
 #include "runtime/trap/access_patches.h"
 #include "runtime/trap/instruction_parts.h"
 #include "runtime/trap/loaded.h"
@@ -31,11 +28,7 @@ uint32_t applied = 0;
 
 }  // namespace
 
-void shareLearned() {
-  long p = syscall(SYS_mmap, nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L);
-  if (p != -1) shared = reinterpret_cast<Shared*>(p);
-}
+void shareLearned() { shared = static_cast<Shared*>(takeMemory(sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED)); }
 
 void learnOf(const Instruction& i, uintptr_t pc, uint32_t faults) {
   if (shared == nullptr || faults != kOften || i.told) return;

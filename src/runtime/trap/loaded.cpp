@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "events/trapped_id.h"
+#include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/trap/eh_frame.h"
 #include "runtime/trap/functions.h"
 #include "runtime/trap/instruction.h"
+#include "runtime/trap/stub_memory.h"
 
 namespace blackout::rt {
 
@@ -33,6 +35,7 @@ struct Loaded {
   bool searched;
   PatchCount patches;
   Extent code;  // empty: it is left alone
+  bool near;    // there is memory for its stubs
 };
 constexpr int kMaxLoaded = 1024;
 // Constant: it is in use before the constructors of this library.
@@ -139,7 +142,8 @@ int take(dl_phdr_info* info, size_t, void* argument) {
   Loaded& l = loaded[loadedCount];
   char buffer[PATH_MAX];
   const char* path = moduleName(*info, buffer);
-  l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {}, {}};
+  l = {e.begin, e.end, info->dlpi_addr, blackout_name_hash(path), true, isRuntimeName(baseName(path)), false, {},
+       {},      false};
   FunctionRange sanitizer = sanitizerCode(*info);
   if (!isOwnName(baseName(path)) && sanitizer.begin >= sanitizer.end) l.code = codeOf(*info);
   FrameTable table = frameTableOf(*info);
@@ -165,6 +169,14 @@ void takeAll(PatchAction action) {
     forgetInstructions(l.begin, l.end);
     loaderEvents.unloaded(l.begin);
     l = {};
+  }
+  // When all have what they need near them.
+  if (options.patches == 0) return;
+  for (int i = 0; i < loadedCount; ++i) {
+    Loaded& l = loaded[i];
+    if (l.near || l.code.begin >= l.code.end) continue;
+    keepStubMemory(l.begin, l.end);
+    l.near = true;
   }
 }
 

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/own_memory.h"
+
 namespace blackout::rt {
 
 template <typename T>
@@ -42,11 +44,11 @@ class MappedArray {
 
  private:
   bool reserve(size_t bytes) {
-    long p = data_ == nullptr
-                 ? syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                 : syscall(SYS_mremap, data_, bytes_, bytes, MREMAP_MAYMOVE, nullptr);
-    if (p == -1) return false;
-    data_ = reinterpret_cast<T*>(p);
+    auto* larger = static_cast<T*>(takeMemory(bytes));
+    if (larger == nullptr) return false;
+    for (size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+    if (data_ != nullptr) syscall(SYS_munmap, data_, bytes_);
+    data_ = larger;
     bytes_ = bytes;
     return true;
   }

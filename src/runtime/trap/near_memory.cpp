@@ -48,8 +48,10 @@ uintptr_t hexadecimal(const char*& p) {
   }
 }
 
-// Lines of /proc/self/maps: "begin-end permissions ... name".
-bool considerAll(FreeSpace& space) {
+// Lines of /proc/self/maps: "begin-end permissions ... name". Calls space.consider(from, to, behindHeap) for all that
+// is free.
+template <class Space>
+bool considerAll(Space& space) {
   long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return false;
   char buffer[8192];
@@ -81,7 +83,45 @@ bool considerAll(FreeSpace& space) {
   return true;
 }
 
+// Free stretches that are to be kept so.
+struct KeptSpace {
+  static constexpr size_t kLeast = size_t{1} << 20;
+  static constexpr uintptr_t kHeap = uintptr_t{1} << 30;  // that the heap may take
+  uintptr_t begin;                                        // of the file
+  uintptr_t end;
+  AddressRange* kept;
+  int most;
+  int count = 0;
+
+  void consider(uintptr_t from, uintptr_t to, bool) {
+    // Above a file there is the heap, or the stack; only where there is hardly anything below, a part of it is taken.
+    bool above = from >= begin && begin < kReach;
+    uintptr_t lowest = above ? end + kHeap : end > kReach ? end - kReach : 0;
+    uintptr_t highest = above ? begin + kReach : begin;
+    if (from < lowest) from = (lowest + kPage - 1) & -kPage;
+    if (to > highest) to = highest & -kPage;
+    if (from >= to || to - from < kLeast || count == most) return;
+    kept[count++] = {from, to};
+  }
+};
+
 }  // namespace
+
+int keepFree(uintptr_t begin, uintptr_t end, AddressRange* kept, int most) {
+  KeptSpace space{begin, end, kept, most};
+  if (!considerAll(space)) return 0;
+  int count = 0;
+  for (int n = 0; n < space.count; ++n) {
+    size_t size = kept[n].end - kept[n].begin;
+    long p = syscall(SYS_mmap, kept[n].begin, size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (uintptr_t(p) == kept[n].begin)
+      kept[count++] = kept[n];
+    else if (p != -1)
+      syscall(SYS_munmap, p, size);  // a kernel older than the flag
+  }
+  return count;
+}
 
 uintptr_t mapNear(uintptr_t begin, uintptr_t end, size_t size) {
   if (end - begin > kReach || size > kReach) return 0;

@@ -136,6 +136,15 @@ Region* pageRegion(uintptr_t p) {
   return nullptr;
 }
 
+uintptr_t programAddress(uintptr_t p) {
+  for (int i = 0; i < regionCount; ++i) {
+    const Region& r = regions[i];
+    uintptr_t at = p - uintptr_t(r.alias);
+    if (r.alias != 0 && at >= roundDown(r.begin) && at < roundUp(r.end)) return at;
+  }
+  return p;
+}
+
 size_t alikeBytes(uintptr_t p, size_t size) {
   auto way = [](uintptr_t at, uintptr_t& end) -> uintptr_t {
     const Region* r = pageRegion(at);

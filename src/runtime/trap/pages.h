@@ -41,6 +41,8 @@ void openAllPages();
 
 // The region whose pages hold p: what lies beside registered memory, on the same page, is protected with it.
 Region* pageRegion(uintptr_t p);
+// The other way: the address that the program has for a byte of a second mapping; any other address is its own.
+uintptr_t programAddress(uintptr_t p);
 // Where the byte is to be read and written by whoever must not fault. Inside a Scope.
 inline uintptr_t reach(const Region& r, uintptr_t p) {
   return r.alias != 0 && (r.pages == nullptr || stateOf(r, pageOf(r, p)) != kPageOpen) ? p + uintptr_t(r.alias) : p;

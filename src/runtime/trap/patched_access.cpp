@@ -168,7 +168,6 @@ uintptr_t observed(const PatchedAccess& a, AccessFrame& f) {
       bool last =
           fresh && (state & ~kPageWritten) < kPageHeld && allSeen(*r, roundDown(address), roundDown(address) + kPage);
       if (!last) {
-        current.address = address;
         f.place = address + uintptr_t(r->alias);
         return header->lock != 0 ? a.full : a.light;
       }
@@ -237,7 +236,7 @@ bool accessUnderWay(ucontext_t& context) {
   return true;
 }
 
-uintptr_t abandonAccess(const PatchedAccess& a, ucontext_t& context) {
+void abandonAccess(const PatchedAccess& a, ucontext_t& context) {
   auto* stack = reinterpret_cast<uint64_t*>(context.uc_mcontext.gregs[REG_RSP]);
   // While the copy is executed: the place, the scratch register's own value, and the red zone.
   setRegister(context, a.instruction->scratch, stack[1]);
@@ -248,7 +247,6 @@ uintptr_t abandonAccess(const PatchedAccess& a, ucontext_t& context) {
   // All signals are blocked in this handler; the context has what will be.
   if (self.deferred) __builtin_memcpy(&context.uc_sigmask, &deferred.mask, sizeof deferred.mask);
   if (self.deferred) sendDeferred();
-  return current.address;
 }
 
 void endStub() {

@@ -31,7 +31,6 @@ bool accessUnderWay(ucontext_t& context);
 void setWholeAccess(const ucontext_t* context);
 
 // A fault in the copy, which `access` is: what was begun is over, and the context is the program's at the original.
-// Returns the address that the program gave.
-uintptr_t abandonAccess(const PatchedAccess& access, ucontext_t& context);
+void abandonAccess(const PatchedAccess& access, ucontext_t& context);
 
 }  // namespace blackout::rt

@@ -8,6 +8,7 @@
 #include "runtime/trap/fence_search.h"
 #include "runtime/trap/instruction.h"
 #include "runtime/trap/near_memory.h"
+#include "runtime/trap/stub_memory.h"
 #include "runtime/trap/stubs.h"
 
 namespace blackout::rt {
@@ -118,6 +119,7 @@ bool prepare(const PatchTarget& target, PatchAction action, FenceSearch& search,
   file.rowBytes = wholePages(search.found.size() * sizeof(Row));
   file.rows = reinterpret_cast<Row*>(mapAnywhere(file.rowBytes, PROT_READ | PROT_WRITE));
   file.stubs = mapNear(target.begin, target.end, size);
+  if (file.stubs == 0) file.stubs = takeKeptMemory(target.begin, target.end, size);
   if (file.stubs == 0) {
     jumps = false;
     file.stubs = mapAnywhere(size, PROT_READ | PROT_WRITE);

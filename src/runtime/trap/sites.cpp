@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "events/trapped_id.h"
+#include "runtime/own_memory.h"
 #include "runtime/recorder.h"
 #include "runtime/trap/access_patches.h"
 #include "runtime/trap/loaded.h"
@@ -36,10 +37,8 @@ uint64_t trappedId(uintptr_t pc, blackout_site_kind kind) {
 
 blackout_site* trappedSite(uintptr_t pc, blackout_site_kind kind, uint32_t size) {
   if (rows == nullptr) {
-    void* p = reinterpret_cast<void*>(syscall(SYS_mmap, nullptr, kRows * sizeof(Row), PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
-    if (p == MAP_FAILED) return nullptr;
-    rows = static_cast<Row*>(p);
+    rows = static_cast<Row*>(takeMemory(kRows * sizeof(Row)));
+    if (rows == nullptr) return nullptr;
   }
   uint64_t id = trappedId(pc, kind);
   size_t i = (id * 0x9e3779b97f4a7c15ull) >> 44;

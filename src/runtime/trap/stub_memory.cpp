@@ -4,14 +4,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/own_memory.h"
+#include "runtime/trap/near_memory.h"
+
 namespace blackout::rt {
 
 namespace {
 
 constexpr size_t kChunk = 65536;
 constexpr size_t kUnits = kChunk / kStubUnit;
-constexpr uintptr_t kLowest = 0x10000;  // mmap_min_addr
-constexpr uintptr_t kHighest = (uintptr_t(1) << 47) - 4096;
 
 struct Chunk {
   uintptr_t begin;  // 0: none. Written last
@@ -21,6 +22,13 @@ constexpr int kMaxChunks = 512;
 Chunk* chunks = nullptr;  // kMaxChunks of them
 int chunkCount = 0;
 
+constexpr int kMaxKept = 256;
+AddressRange kept[kMaxKept] = {};
+int keptCount = 0;
+// Of each, the highest bytes are for takeKeptMemory(): so much of them is taken.
+constexpr uintptr_t kForFiles = uintptr_t{64} << 20;
+uintptr_t takenOf[kMaxKept] = {};
+
 bool has(uintptr_t at, uintptr_t from, GivenBytes given) {
   auto distance = int64_t(at - from);
   return distance == int32_t(distance) && (uint32_t(distance) & given.mask) == given.value;
@@ -29,11 +37,9 @@ bool has(uintptr_t at, uintptr_t from, GivenBytes given) {
 // Before the first: tables are memory of the kernel's that is taken as it is used.
 bool prepared() {
   if (chunks != nullptr) return true;
-  long p = syscall(SYS_mmap, nullptr, kMaxChunks * sizeof(Chunk), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L);
-  if (p == -1) return false;
-  __atomic_store_n(&chunks, reinterpret_cast<Chunk*>(p), __ATOMIC_RELEASE);
-  return true;
+  auto* made = static_cast<Chunk*>(takeMemory(kMaxChunks * sizeof(Chunk)));
+  __atomic_store_n(&chunks, made, __ATOMIC_RELEASE);
+  return made != nullptr;
 }
 
 uintptr_t takeFrom(Chunk& chunk, uintptr_t from, GivenBytes given, size_t units, uint16_t owner) {
@@ -54,15 +60,19 @@ uintptr_t takeFrom(Chunk& chunk, uintptr_t from, GivenBytes given, size_t units,
   return 0;
 }
 
+bool isFree(uintptr_t at) {
+  for (int i = 0; i < chunkCount; ++i)
+    if (at < chunks[i].begin + kChunk && at + kChunk > chunks[i].begin) return false;
+  for (int i = 0; i < keptCount; ++i)
+    if (at >= kept[i].begin && at + kChunk + kForFiles <= kept[i].end) return true;
+  return false;
+}
+
 Chunk* mapChunk(uintptr_t at) {
-  if (chunkCount == kMaxChunks || at < kLowest || at + kChunk > kHighest) return nullptr;
+  if (chunkCount == kMaxChunks || !isFree(at)) return nullptr;
   long p = syscall(SYS_mmap, at, kChunk, PROT_READ | PROT_WRITE | PROT_EXEC,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1L, 0L);
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1L, 0L);
   if (p == -1) return nullptr;
-  if (uintptr_t(p) != at) {  // a kernel older than the flag
-    syscall(SYS_munmap, p, kChunk);
-    return nullptr;
-  }
   Chunk& chunk = chunks[chunkCount];
   __atomic_store_n(&chunk.begin, at, __ATOMIC_RELEASE);
   __atomic_store_n(&chunkCount, chunkCount + 1, __ATOMIC_RELEASE);
@@ -91,15 +101,35 @@ bool eachPlace(uintptr_t from, GivenBytes given, Body body) {
 
 }  // namespace
 
+void keepStubMemory(uintptr_t begin, uintptr_t end) {
+  // As far below as any given bytes of a distance may lead.
+  constexpr uintptr_t kEnough = uintptr_t{1} << 30;
+  for (int i = 0; i < keptCount; ++i)
+    if (begin > kEnough && kept[i].begin <= begin - kEnough && kept[i].end > begin - kEnough) return;
+  keptCount += keepFree(begin, end, kept + keptCount, kMaxKept - keptCount);
+}
+
+uintptr_t takeKeptMemory(uintptr_t begin, uintptr_t end, size_t size) {
+  constexpr uintptr_t kReach = (uintptr_t{1} << 31) - 65536;
+  for (int i = 0; i < keptCount; ++i) {
+    uintptr_t at = kept[i].end - takenOf[i] - size;
+    bool reached = at < begin ? end - at <= kReach : at + size - begin <= kReach;
+    if (takenOf[i] + size > kForFiles || at < kept[i].begin || !reached) continue;
+    long p = syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1L, 0L);
+    if (p == -1) return 0;
+    takenOf[i] += size;
+    return at;
+  }
+  return 0;
+}
+
 uintptr_t takeStubMemory(uintptr_t from, GivenBytes given, size_t size, uint16_t owner) {
   size_t units = (size + kStubUnit - 1) / kStubUnit;
   if (!prepared() || units > kUnits / 2) return 0;
   for (int i = 0; i < chunkCount; ++i)
     if (uintptr_t at = takeFrom(chunks[i], from, given, units, owner)) return at;
   uintptr_t taken = 0;
-  int attempts = 0;
   eachPlace(from, given, [&](uintptr_t place) {
-    if (++attempts > 400) return true;
     Chunk* chunk = mapChunk((place + 4095) & ~uintptr_t{4095});
     if (chunk != nullptr) taken = takeFrom(*chunk, from, given, units, owner);
     return taken != 0;

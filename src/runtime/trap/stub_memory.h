@@ -16,6 +16,15 @@ struct GivenBytes {
 
 constexpr size_t kStubUnit = 64;
 
+// Room for the stubs of a file's code is kept free from when it is loaded on: they are made as accesses are met, which
+// depends on what other runs have met before, and what the program maps must lie where it lies in every run. Files that
+// are near one another share it. Not in a signal handler.
+void keepStubMemory(uintptr_t begin, uintptr_t end);
+
+// `size` writable bytes of what is kept (whole pages), for the fences of a file that is searched later than it was
+// loaded, all of them within 2 GB of all of [begin, end). 0: there are none. Not in a signal handler.
+uintptr_t takeKeptMemory(uintptr_t begin, uintptr_t end, size_t size);
+
 // `size` bytes, written and executed, at an address whose distance from `from` has these bytes; 0: there are none.
 // `owner` is what ownerAt() says of them. One caller at a time; async-signal-safe.
 uintptr_t takeStubMemory(uintptr_t from, GivenBytes given, size_t size, uint16_t owner);

@@ -28,7 +28,7 @@ BLACKOUT_NO_VECTORS uintptr_t reachedQuickly(AccessFrame* frame) {
   gregs[REG_RIP] = greg_t(row->patch.pc);
   for (int i = REG_EFL + 1; i < NGREG; ++i) gregs[i] = 0;
   context->uc_mcontext.fpregs = nullptr;
-  memset(&context->uc_sigmask, 0, sizeof context->uc_sigmask);
+  __builtin_memset_inline(&context->uc_sigmask, 0, sizeof context->uc_sigmask);
   act(*row, row->action, *context);
 }
 

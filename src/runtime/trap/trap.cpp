@@ -364,17 +364,25 @@ bool countsAndLearns(const Instruction& i, uintptr_t pc) {
   return faults >= options.patches;
 }
 
+// An access that is made on the second mapping faults there; the program hears of the address that it gave. The thread
+// is inside the event of that access, so the mappings stay.
+void* addressForProgram(const siginfo_t& info) {
+  return reinterpret_cast<void*>(programAddress(reinterpret_cast<uintptr_t>(info.si_addr)));
+}
+
 void onFault(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   if (executionFaulted(u)) {
     nested = *info;
     nested.si_signo = signal;
+    nested.si_addr = addressForProgram(*info);
     return;
   }
   int saved = errno;
   nested.si_signo = 0;
   if (const PatchedAccess* copy = copyAt(uintptr_t(u.uc_mcontext.gregs[REG_RIP]))) {
-    info->si_addr = reinterpret_cast<void*>(abandonAccess(*copy, u));
+    info->si_addr = addressForProgram(*info);
+    abandonAccess(*copy, u);
     return deliver(signal, info, context);
   }
   auto address = reinterpret_cast<uintptr_t>(info->si_addr);

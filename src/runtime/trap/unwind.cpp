@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/own_memory.h"
 #include "runtime/trap/frame_rules.h"
 
 namespace blackout::rt {
@@ -69,12 +70,10 @@ struct [[gnu::packed]] Unaligned {
 Remembered* cacheMemory() {
   Remembered* now = __atomic_load_n(&cache, __ATOMIC_ACQUIRE);
   if (now != nullptr) return now;
-  long made = syscall(SYS_mmap, nullptr, kCacheSize, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L);
-  if (made == -1) return nullptr;
-  auto* mine = reinterpret_cast<Remembered*>(made);
+  auto* mine = static_cast<Remembered*>(takeMemory(kCacheSize));
+  if (mine == nullptr) return nullptr;
   if (__atomic_compare_exchange_n(&cache, &now, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return mine;
-  syscall(SYS_munmap, made, kCacheSize);
+  syscall(SYS_munmap, mine, kCacheSize);
   return now;
 }
 
