@@ -3,13 +3,18 @@
 points, tests and time (its Table 3); what each rule leaves of the stores, and what is marked by hand (its Figure 11); and with
 --curve how the number of restarts grows with the operations, beside the states of eager enumeration (its Figure 12).
 
-    corpus/lin_figures.py [NAME...] [--operations N] [--curve N,N,...] [--blackout PATH] [--build FOLDER]
+    corpus/lin_figures.py [NAME...] [--operations N] [--tests] [--curve N,N,...] [--timeout S] [--blackout PATH] [--build FOLDER]
+
+--tests makes only the two tests around each point, as Durinn does, and not the exploration of all states after them. Seconds are
+those of the clock, and of the processor (all processes that were waited for). What is not done after the time that --timeout gives
+has a row that says so. The bugs found with each set of points: lin_compare.py --sets.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -26,19 +31,28 @@ def measured(variant, operations, options):
     words = lin.words_of(variant)
     if "--ops" not in words:
         words = ["--operations", str(operations)]
-    began = time.monotonic()
-    ran = subprocess.run([options.blackout, "lin", "--pm", pool, "--json", report, *words, "--", program, pool],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    seconds = time.monotonic() - began
+    if options.tests:
+        words += ["--strategy", "tests"]
+    began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        ran = subprocess.run([options.blackout, "lin", "--pm", pool, "--json", report, *words, "--", program, pool],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
+                             timeout=options.timeout)
+    except subprocess.TimeoutExpired:
+        return None, options.timeout, 0
+    seconds, now = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
     if not report.exists():
         sys.exit(f"{variant.name}: ended with {ran.returncode}: {ran.stderr[-400:]}")
-    return json.loads(report.read_text()), seconds
+    return json.loads(report.read_text()), seconds, processor
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--operations", type=int, default=100)
+    parser.add_argument("--tests", action="store_true", help="only the two tests around each point")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one of them")
     parser.add_argument("--curve", help="numbers of operations")
     parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout")
     parser.add_argument("--build", type=pathlib.Path, default=PROJECT / "build/tests/corpus")
@@ -51,12 +65,15 @@ def main():
         print("| --- | --- | --- | --- | --- |")
     else:
         print("| structure | stores | to guardians or atomic | published | likely points | by hand | missed | tests ID | tests UD | "
-              "restarts | seconds |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+              "restarts | seconds | of the processor |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in options.names or table:
         variant = next(lin.variants_of(name, table[name]))
         for operations in map(int, options.curve.split(",")) if options.curve else [options.operations]:
-            report, seconds = measured(variant, operations, options)
+            report, seconds, processor = measured(variant, operations, options)
+            if report is None:
+                print(f"| {name} | {operations} operations: not done after {seconds:.0f} seconds |", flush=True)
+                continue
             e, run = report["exploration"], report["run"]
             if options.curve:
                 states = run.get("log10_states")
@@ -66,7 +83,7 @@ def main():
             p = e["likely_points"]
             print(f"| {name} | {p['stores']} | {p['by_guardians']} | {p['by_publication']} | {p['inferred']} | "
                   f"{p['marked'] or ''} | {p['missed'] if p['marked'] else ''} | {p['incompletely_durable_tests']} | "
-                  f"{p['unrecovered_durable_tests']} | {e['runs']} | {seconds:.1f} |", flush=True)
+                  f"{p['unrecovered_durable_tests']} | {e['runs']} | {seconds:.1f} | {processor:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ class Tree {
   // FAST, to the left, over record i.
   void shiftLeft(Node* node, unsigned i) {
     Record* records = node->records;
-    PM_PUBLISH(records[i].link, linkBefore(node, i));  // @LOST 4: gone for readers
+    PM_PUBLISH(records[i].link, linkBefore(node, i));  // @LOST 1, @LOST 4: gone for readers
     for (; records[i + 1].link != 0; ++i) {
       PM_PUBLISH(records[i].key, records[i + 1].key);
       PM_PUBLISH(records[i].link, records[i + 1].link);  // @LOST 1: now the right one is repeated
@@ -269,7 +269,7 @@ class Tree {
 #endif
 #if BUG != 6
     PM_PUBLISH(middle->link, 0);
-    pm_persist(&middle->link, sizeof middle->link);
+    pm_persist(&middle->link, sizeof middle->link);  // @LOST 4
 #endif
     ++(isLeaf ? reached.leafSplits : reached.innerSplits);
     attach(right);

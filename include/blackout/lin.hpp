@@ -113,6 +113,7 @@ int run(int argc, char** argv) {
     if constexpr (HasClose<T, int, int>::value) structure->close();
   };
   if (!runtime::recovering()) {
+    listSteps(settings, steps);
     const blackout_value name = blackout_text(Harness::kName);
     runtime::begin("specification", &name, 1);
     runtime::end(&name, 0);

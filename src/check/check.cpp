@@ -1,5 +1,6 @@
 #include "check/check.h"
 
+#include "check/guided.h"
 #include "check/one_recording.h"
 #include "check/races.h"
 #include "check/schedules.h"
@@ -24,6 +25,7 @@ Result<void> checkThreads(const CheckOptions& options, Judged& all) {
 }
 
 Result<void> judge(const CheckOptions& options, Judged& all) {
+  if (options.corpus) return checkGuided(options, all);
   if (options.threads > 1) return checkThreads(options, all);
   if (options.schedules > 1) return checkSchedules(options, all);
   Recording recording;

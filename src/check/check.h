@@ -34,6 +34,15 @@ struct CheckOptions {
   std::optional<Description> mechanisms;
   bool plans = false;
   bool planPairs = false;
+  // Of a harness of <blackout/lin.hpp>: lists of operations that reach more than its first one are looked for, kept in
+  // a folder and explored too (check/guided.h).
+  struct Corpus {
+    std::string folder;
+    std::vector<std::string> harness;  // the command, without what says which operations
+    std::uint64_t seed = 1, operations = 24;
+    std::uint64_t runs = 0;  // without a crash, at most
+  };
+  std::optional<Corpus> corpus;
   bool anyExit = false;  // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;

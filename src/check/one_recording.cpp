@@ -64,7 +64,8 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
 }
 
 // Pulls the plug, and adds what comes of it to the report.
-Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const CrashOptions& options, Report& report) {
+Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const CrashOptions& options, Report& report,
+                                                      LinesReached& reached) {
   SymbolizedStacks stacks;
   auto crash = checkCrashes(index, options, stacks);
   if (!crash && crash.error().exit == ExitCode::Usage) return tl::unexpected(crash.error());
@@ -74,6 +75,7 @@ Result<std::vector<ReplayableFinding>> exploreCrashes(const Index& index, const 
     return std::vector<ReplayableFinding>();
   }
   report.exploration = std::move(crash->exploration);
+  reached = std::move(crash->reached);
   report.notes.insert(report.notes.end(), crash->notes.begin(), crash->notes.end());
   report.incomplete.insert(report.incomplete.end(), crash->incomplete.begin(), crash->incomplete.end());
   for (const ReplayableFinding& f : crash->findings) report.findings.push_back(f.finding);
@@ -161,6 +163,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
     mechanisms = std::move(*known);
   }
   std::vector<ReplayableFinding> replayable;
+  LinesReached reached;
   if (options.crash && !recording.unseenReason.empty()) {
     report.notes.emplace_back("Crashes were not explored, because not all that touched persistent memory was seen.");
   } else if (options.crash && options.crash->interrupt != nullptr && options.crash->interrupt->load()) {
@@ -183,7 +186,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
       crash.chosen = &*plans;
       crash.strategy = kPlans;
     }
-    auto shown = exploreCrashes(*index, crash, report);
+    auto shown = exploreCrashes(*index, crash, report, reached);
     if (plans) tellPlans(plans->figures(), report);
     if (!shown) return tl::unexpected(shown.error());
     replayable = std::move(*shown);
@@ -195,7 +198,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
   applyOnly(report, options.only);
   sortFindings(report.findings);
   report.command = options.record.command;
-  return Judged{std::move(report), std::move(replayable)};
+  return Judged{std::move(report), std::move(replayable), std::move(reached)};
 }
 
 Report finished(Judged judged, const CheckOptions& options) {

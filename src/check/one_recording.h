@@ -13,6 +13,14 @@ namespace blackout {
 struct Judged {
   Report report;
   std::vector<ReplayableFinding> replayable;
+  LinesReached reached;
+
+  // One of another list of operations, which is in this file; empty: the first.
+  void addList(Judged more, const std::string& file) {
+    for (Finding& f : more.report.findings) f.operationsFile = file;
+    for (ReplayableFinding& f : more.replayable) f.finding.operationsFile = file;
+    add(std::move(more), {});
+  }
 
   // Another recording of the same program. `schedule` says under which its findings came.
   void add(Judged more, const std::string& schedule) {

@@ -30,8 +30,11 @@ struct CheckWords {
   std::vector<std::string> arguments;
   bool needsSpecification = false;
   bool showPoints = false;
+  bool judgeOrders = true;
   std::uint64_t schedules = 1;
   std::uint64_t threads = 1;
+  std::string corpus;  // a folder; empty: there is one list of operations
+  std::uint64_t operations = 24, corpusRuns = 400;
 };
 
 // `words` must outlive the app.

@@ -188,13 +188,18 @@ Result<ExitCode> runCheck(CheckWords options, const ProgramCommand& program, con
     return fail(
         "--from-trace judges a run that is over; leave out --drive, or name a client of restarts: --recover-drive");
   }
+  std::optional<CheckOptions::Corpus> corpus;
+  if (!options.corpus.empty())
+    corpus = {options.corpus, options.record.command, options.crash.seed, options.operations, options.corpusRuns};
   options.record.command.insert(options.record.command.end(), options.arguments.begin(), options.arguments.end());
   auto plan = planOf(options);
   if (!plan) return tl::unexpected(plan.error());
+  plan->check.corpus = std::move(corpus);
   if (plan->check.crash) {
     plan->check.crash->needsSpecification = options.needsSpecification;
     plan->check.crash->stages = options.needsSpecification;
     plan->check.crash->showPoints = options.showPoints;
+    plan->check.crash->judgeOrders = options.judgeOrders;
   }
   auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());

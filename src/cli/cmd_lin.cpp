@@ -14,11 +14,28 @@ namespace {
 
 struct LinWords {
   CheckWords check;
-  std::uint64_t operations = 24;
   std::string ops;
   std::string bytes;
   bool showPoints = false;
+  std::string judge = "order";
 };
+
+// What does not go with --corpus.
+Result<void> checkCorpus(const LinWords& words) {
+  const CheckWords& check = words.check;
+  if (check.corpus.empty()) return {};
+  auto without = [](std::string_view option, std::string_view why) -> Result<void> {
+    return fail(fmt::format("--corpus and {}: {}; leave one out", option, why));
+  };
+  if (!words.ops.empty()) return without("--ops", "operations come from the folder, where the file may be put");
+  if (!words.bytes.empty()) return without("--ops-bytes", "operations come from the folder");
+  if (!check.fromTrace.empty()) return without("--from-trace", "a trace is of one list of operations");
+  if (!check.record.tracePath.empty()) return without("--trace", "there is a trace of each list of operations");
+  if (!check.crash.resume.empty()) return without("--resume", "there is an exploration of each list of operations");
+  if (check.threads > 1) return without("--threads", "the lists are made by one thread");
+  if (check.schedules > 1) return without("--schedules", "the lists are made by one thread");
+  return {};
+}
 
 Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
   if (!words.check.fromTrace.empty() && words.check.crash.recover.empty())
@@ -36,8 +53,9 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
     words.check.arguments = {"--ops", std::filesystem::absolute(words.ops).string()};
   } else {
     words.check.arguments = {"--seed", std::to_string(words.check.crash.seed), "--operations",
-                             std::to_string(words.operations)};
+                             std::to_string(words.check.operations)};
   }
+  if (auto ok = checkCorpus(words); !ok) return tl::unexpected(ok.error());
   if (words.check.threads == 0 || words.check.threads > 64) return fail("--threads: 1 to 64");
   if (words.check.threads > 1 && !words.check.fromTrace.empty())
     return fail("--threads: a trace is of one run; leave out --from-trace, and name the harness after --");
@@ -45,6 +63,7 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
   if (words.check.threads > 1 && words.check.schedules == 1) words.check.schedules = kSchedules;
   words.check.needsSpecification = true;
   words.check.showPoints = words.showPoints;
+  words.check.judgeOrders = words.judge == "order";
   return runCheck(std::move(words.check), program, "lin");
 }
 
@@ -68,11 +87,25 @@ const Register registered({
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<LinWords>();
       declareCheckOptions(app, o->check);
-      app.add_option("--operations", o->operations, "how many operations are generated; 24 by default")->type_name("N");
+      app.add_option("--operations", o->check.operations, "how many operations are generated; 24 by default")
+          ->type_name("N");
       app.add_option("--ops", o->ops,
                      "a file of operations to make instead of generated ones: a name and numbers on each line, as "
                      "'insert 7 70'; # begins a comment")
           ->type_name("FILE");
+      app.add_option("--judge", o->judge,
+                     "by what answers after a crash are judged. order (default): an order of all operations explains "
+                     "them; output: they are those of a restart that loses nothing, before the interrupted operation "
+                     "or after it (output equivalence, for comparison)")
+          ->type_name("HOW")
+          ->check(CLI::IsMember({"order", "output"}));
+      app.add_option("--corpus", o->check.corpus,
+                     "a folder: look for other lists of operations that reach stores, or orders of stores, which the "
+                     "generated ones don't (a resize, a merge), by runs without a crash; shrink and keep them there, "
+                     "and explore each. Lists that are there already (*.ops) come first")
+          ->type_name("DIR");
+      app.add_option("--corpus-runs", o->check.corpusRuns, "how many such runs are made, at most; 400 by default")
+          ->type_name("N");
       app.add_option(
              "--threads", o->check.threads,
              "how many threads use the structure: first one alone; then directed tests of two operations on one "

@@ -24,6 +24,13 @@ Result<void> takeStrategy(CrashOptions& options, const std::string& text) {
   std::size_t colon = text.find(':');
   options.strategy = text.substr(0, colon);
   options.seed = 1;
+  if (options.strategy == "tests") {
+    auto set = likelySetNamed(colon == std::string::npos ? "likely" : text.substr(colon + 1));
+    if (!set)
+      return fail(fmt::format("--strategy {}: around which stores? likely, guardians, published, marked or all", text));
+    options.testsAt = *set;
+    return {};
+  }
   if (colon != std::string::npos) {
     const char* end = text.data() + text.size();
     auto [stop, error] = std::from_chars(text.data() + colon + 1, end, options.samples);
@@ -149,7 +156,10 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "which of the states that a crash may leave are tried. lazy (default): all that a restart can distinguish; "
          "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
          "persisted; sample:N: N random ones at each point; plans (with --mechanisms, and its default): for each store "
-         "that no mechanism protects only it, and all but it, and those that test the mechanisms")
+         "that no mechanism protects only it, and all but it, and those that test the mechanisms; tests: around each "
+         "store that is likely to be a linearization point the two of Durinn, only it durable and all but it "
+         "(tests:guardians, tests:published: by one rule alone; tests:marked: those of blackout_lp(); tests:all: around "
+         "every store)")
       ->type_name("NAME");
   app.add_option("--assume", w.assume,
                  "checksums: a record of many lines that a restart reads whole counts as checksummed, even if "

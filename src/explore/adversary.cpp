@@ -43,4 +43,24 @@ std::optional<Restriction> restrictionOf(const AdversarialTest& test, const Cras
   return out;
 }
 
+AdversarialTests::AdversarialTests(const std::vector<AdversarialTest>& tests) {
+  for (const AdversarialTest& test : tests) tests_[test.point].push_back(test);
+}
+
+std::vector<Restriction> AdversarialTests::restrictionsAt(const CrashSpace& space) const {
+  std::vector<Restriction> out;
+  auto at = tests_.find(space.pointNo());
+  // The tests are of the first crash.
+  if (at == tests_.end() || space.before() != nullptr) return out;
+  for (const AdversarialTest& test : at->second)
+    if (auto restriction = restrictionOf(test, space)) out.push_back(std::move(*restriction));
+  return out;
+}
+
+std::uint64_t AdversarialTests::count(const CrashSpace& space) const { return restrictionsAt(space).size(); }
+
+Restriction AdversarialTests::restriction(const CrashSpace& space, std::uint64_t number) const {
+  return restrictionsAt(space)[number];
+}
+
 }  // namespace blackout

@@ -2,7 +2,10 @@
 // it is durable, and nothing else that need not be. Unrecovered durable: everything is durable but this store.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "explore/crash_space.h"
 #include "explore/strategy.h"
@@ -15,6 +18,20 @@ struct AdversarialTest {
   EventNo store = 0;
   TestStage pattern{};  // one of the two
   auto operator<=>(const AdversarialTest&) const = default;
+};
+
+// Only these tests, and no other state.
+class AdversarialTests : public Strategy {
+ public:
+  explicit AdversarialTests(const std::vector<AdversarialTest>& tests);
+  std::string_view name() const override { return "tests"; }
+  std::uint64_t count(const CrashSpace& space) const override;
+  Restriction restriction(const CrashSpace& space, std::uint64_t number) const override;
+
+ private:
+  // Those that there are states for.
+  std::vector<Restriction> restrictionsAt(const CrashSpace& space) const;
+  std::map<PointNo, std::vector<AdversarialTest>> tests_;
 };
 
 // None: at that point there is no such state, because the store is durable in any case.

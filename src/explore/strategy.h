@@ -53,7 +53,8 @@ struct StrategyOptions {
   std::uint64_t states = 1U << 20;  // exhaustive: refuses above
 };
 
-// "lazy", "exhaustive", "two-plan", "all-in-place" or "sample".
+// "lazy", "exhaustive", "two-plan", "all-in-place" or "sample". ("tests" is made where the tests are known:
+// adversary.h.)
 Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const StrategyOptions& options = {});
 
 }  // namespace blackout

@@ -134,7 +134,8 @@ struct Finding {
   std::optional<ShownBy> shownBy;
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
-  std::string schedule;  // of the recording that it is about, where there were several; empty: the usual one
+  std::string schedule;        // of the recording that it is about, where there were several; empty: the usual one
+  std::string operationsFile;  // the same of the operations that a harness made; empty: those of its generator
 };
 
 constexpr std::size_t kMaxExamples = 4;

@@ -13,6 +13,7 @@ namespace blackout {
 
 // Figures of the run. Durations are left out on purpose: reports are the same byte for byte.
 struct RunSummary {
+  std::uint64_t recordings = 1;
   std::uint64_t events = 0;
   std::uint64_t stores = 0;
   std::uint64_t loads = 0;

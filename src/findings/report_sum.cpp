@@ -33,6 +33,7 @@ void join(Finding& into, Finding more) {
 }
 
 void addRun(RunSummary& into, const RunSummary& more) {
+  into.recordings += more.recordings;
   into.events += more.events;
   into.stores += more.stores;
   into.loads += more.loads;
@@ -74,6 +75,30 @@ void addMechanisms(CheckedMechanisms& into, const CheckedMechanisms& more) {
   add(into.inFlightUnprotected, more.inFlightUnprotected);
 }
 
+void addLikely(TestedPoints& into, const TestedPoints& more) {
+  into.guardians &= more.guardians;
+  into.stores += more.stores;
+  into.byGuardians += more.byGuardians;
+  into.byPublication += more.byPublication;
+  into.inferred += more.inferred;
+  into.marked += more.marked;
+  into.missed += more.missed;
+  into.incompleteTests += more.incompleteTests;
+  into.unrecoveredTests += more.unrecoveredTests;
+  for (const LikelyPointLine& line : more.lines) {
+    auto same = std::find_if(into.lines.begin(), into.lines.end(), [&](const LikelyPointLine& l) {
+      return l.place == line.place && l.reason == line.reason;
+    });
+    if (same == into.lines.end()) {
+      into.lines.push_back(line);
+      continue;
+    }
+    same->times += line.times;
+    same->marked += line.marked;
+    same->inferred += line.inferred;
+  }
+}
+
 void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.crashesInARow = std::max(into.crashesInARow, more.crashesInARow);
   into.points += more.points;
@@ -88,6 +113,7 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.races += more.races;
   into.benignRaces += more.benignRaces;
   into.uncomparedRaces += more.uncomparedRaces;
+  if (into.likely && more.likely) addLikely(*into.likely, *more.likely);
   unite(into.assumptions, more.assumptions);
   unite(into.notExplored, more.notExplored);
   std::map<std::string, std::size_t> known;

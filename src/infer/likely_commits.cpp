@@ -182,12 +182,12 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, Atom
     const Site* site = trace.siteOf(e);
     const bool atomic = atomicStores == AtomicStores::Commit && !locked && site != nullptr && site->atomic;
     const bool candidate = instance != nullptr || locked || atomic;
-    if (candidate) ++result.toGuardians;
+    if (candidate) result.toGuardians.push_back(n);
     if (next != initialising.end() && *next == n) {
       ++next;
       continue;
     }
-    ++result.published;
+    result.published.push_back(n);
     if (!candidate) continue;
     FieldKey field = instance == nullptr ? FieldKey() : instance->guardian;
     // The store itself knows best which field it sets.

@@ -33,9 +33,10 @@ struct LikelyCommits {
   std::vector<LikelyCommit> commits;        // in order of the trace
   std::vector<GuardianInstance> instances;  // in order of address, then field
   std::uint64_t loads = 0;                  // in the trace
-  // What each rule alone leaves of all stores of the trace (Durinn, figure 11): those to instances or by locked
-  // instructions, and those to memory that is published or never is.
-  std::uint64_t stores = 0, toGuardians = 0, published = 0;
+  std::uint64_t stores = 0;                 // in the trace
+  // What each rule alone leaves of them (Durinn, figure 11): those to instances or by locked instructions, and those to
+  // memory that is published or never is.
+  std::vector<EventNo> toGuardians, published;
 };
 
 // Whether stores that the source calls atomic count, as locked instructions do: a word that is replaced in place has no

@@ -90,13 +90,18 @@ class Check {
                    r_.baseline.count() * kFewRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers()),
                    r_.baseline.count() * kManyRunsPerPoint * intact->seconds / std::max(1U, r_.runs.workers())});
     sayExecuting(*intact);
-    auto strategy = makeStrategy(o_.chosen != nullptr ? "lazy" : o_.strategy, {.seed = o_.seed, .samples = o_.samples});
+    const bool onlyTests = o_.strategy == "tests";
+    std::vector<AdversarialTest> tests;
+    if (o_.stages || onlyTests) {
+      likely_ = likelyPoints(index_.trace(), programs(), patience_);
+      tests = adversarialTests(likely_->of(o_.testsAt), index_, r_.baseline.points());
+    }
+    Result<std::unique_ptr<Strategy>> strategy =
+        onlyTests ? Result<std::unique_ptr<Strategy>>(std::make_unique<AdversarialTests>(tests))
+                  : makeStrategy(o_.chosen != nullptr ? "lazy" : o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     ExploreOptions options = exploreOptions(o_.chosen != nullptr ? *o_.chosen : **strategy);
-    if (o_.stages) {
-      likely_ = likelyPoints(index_.trace(), programs(), patience_);
-      options.first = adversarialTests(*likely_, index_, r_.baseline.points());
-    }
+    options.first = std::move(tests);
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, std::move(options));
     if (!explored) return tl::unexpected(explored.error());
     Explorer& explorer = **explored;
@@ -125,10 +130,11 @@ class Check {
     AnswerJudge suspicion(AnswerJudge::Wanted::Suspected, explorer, oracle, expected, reads);
     bool inTime = explorer.summary().stop == Stop::Finished || explorer.summary().stop == Stop::MaxRuns;
     bool compare = wants(o_.detect, FindingKind::CrossFailureRace);
-    auto orderRules = orderRulesOf(index_.operations(), o_.criterion);
+    auto orderRules = o_.judgeOrders ? orderRulesOf(index_.operations(), o_.criterion)
+                                     : Result<std::optional<OrderRules>>(std::nullopt);
     if (!orderRules) return tl::unexpected(orderRules.error());
     std::optional<OrderJudge> orders;
-    if (!*orderRules && o_.needsSpecification)
+    if (!*orderRules && o_.needsSpecification && o_.judgeOrders && !judgesItself(index_.operations()))
       out_.incomplete.emplace_back(
           "What restarts answer was not judged: the program does not say what structure it is; build a harness with "
           "<blackout/lin.hpp>, or call blackout_specification().");
@@ -136,8 +142,7 @@ class Check {
     bool declared = *orderRules && !(*orderRules)->guessed;
     StateJudge& plain = compare && !declared ? static_cast<StateJudge&>(answers) : oracle;
     bool byOrder = declared || !anyPrints();
-    if (*orderRules && !allFail)
-      judgeOrders(orders, **orderRules, traces, byOrder ? oracle : plain, intact->result.outcome);
+    if (*orderRules && !allFail) judgeOrders(orders, **orderRules, traces, byOrder ? oracle : plain, intact->result);
     byOrder = byOrder && (declared || orders);
     StateJudge& judge = orders ? static_cast<StateJudge&>(*orders) : plain;
     BadReads bad(explorer, r_.baseline, *variables, reads);
@@ -186,7 +191,11 @@ class Check {
     account.summarise(judge, checksummed);
     if (likely_) {
       account.tellLikelyPoints(*likely_);
-      account.sayNeverReached();
+      out_.reached = intact->recovery;
+      out_.reached.add(index_.trace());
+      // What generated operations did not come by was not tested.
+      if (std::string never = o_.tellReached ? neverReached(out_.reached.coverage()) : std::string(); !never.empty())
+        out_.notes.push_back(std::move(never));
     }
     if (o_.loadsReport) account.listLoads();
     return std::move(out_);
@@ -220,12 +229,14 @@ class Check {
   // Makes the judge of orders, if its specification fits. What a program says of itself is wrong otherwise; what is
   // only guessed by names is left.
   void judgeOrders(std::optional<OrderJudge>& orders, const OrderRules& rules, CrashTraces& traces, StateJudge& inner,
-                   const Outcome& intact) {
-    if (rules.guessed && intact.history.empty()) return;
+                   const RunEnd& intact) {
+    if (rules.guessed && intact.outcome.history.empty()) return;
     orders.emplace(*explorer_, index_, traces, inner, rules);
-    auto fits = orders->fits(intact);
+    const std::string ignored = ignoresPool(index_, intact);
+    auto fits = orders->fits(intact.outcome, ignored);
     if (fits) return;
     orders.reset();
+    poolIgnored_ = !rules.guessed && !ignored.empty();
     if (!rules.guessed)
       out_.incomplete.push_back(fmt::format("What restarts answer was not judged: {}.", fits.error().sentence));
   }
@@ -309,6 +320,7 @@ class Check {
     constexpr std::string_view kCure =
         "let a restart ask for what the pool should hold, with --recover COMMAND, and --recover-stdin FILE for its "
         "questions";
+    if (coverage.read == 0 && poolIgnored_) return;  // that is said, with the reason
     if (coverage.read == 0)
       out_.incomplete.push_back(
           fmt::format("No restart read any of the {} that the program stored, so nothing is known of what a crash does "
@@ -525,6 +537,7 @@ class Check {
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
   std::optional<LikelyPoints> likely_;
+  bool poolIgnored_ = false;  // by a harness: open() does not look at what is there
   CrashCheck out_;
 };
 

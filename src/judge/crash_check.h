@@ -15,8 +15,10 @@
 #include "explore/explorer.h"
 #include "findings/replay_file.h"
 #include "findings/report.h"
+#include "judge/likely_points.h"
 #include "judge/oracle.h"
 #include "judge/point_choice.h"
+#include "judge/site_coverage.h"
 #include "run/patience.h"
 #include "run/process_runner.h"
 
@@ -55,12 +57,15 @@ struct CrashOptions {
   PointChoice points;
   std::string strategy = "lazy";
   const Strategy* chosen = nullptr;  // one that somebody made, instead of the one of that name
+  LikelySet testsAt = LikelySet::Likely;  // of the strategy "tests": around which stores
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
   lin::Criterion criterion = lin::Criterion::Durable;  // of answers of marked operations
   bool stages = false;                                 // states around likely linearization points first
   bool showPoints = false;                             // list these points
+  bool tellReached = true;                             // with stages: what code the operations did not reach
+  bool judgeOrders = true;                             // false: answers are compared with one another alone
   bool needsSpecification = false;                     // without one the result is inconclusive
   bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever restarts do with it
   bool tree = true;
@@ -81,6 +86,7 @@ struct CrashCheck {
   ExploredCrashes exploration;
   std::vector<std::string> notes;
   std::vector<std::string> incomplete;
+  LinesReached reached;  // with stages: by the recorded run and by recovery
 };
 
 Result<CrashCheck> checkCrashes(const Index& recording, const CrashOptions& options, Stacks& stacks);

@@ -13,7 +13,6 @@
 #include "detect/by_site.h"
 #include "events/trace.h"
 #include "findings/numbers.h"
-#include "judge/site_coverage.h"
 #include "judge/state_probe.h"
 
 namespace blackout {
@@ -205,26 +204,12 @@ void ExplorationAccount::bounds(const ExplorationSummary& s) {
   if (s.diverged != 0 && s.divergence) list.push_back(divergenceText(*s.divergence, r_.tracked));
 }
 
-void ExplorationAccount::sayNeverReached() {
-  SiteCoverage coverage = siteCoverage(index_.trace(), programs_);
-  if (coverage.never.empty()) return;
-  constexpr std::size_t kNamed = 8;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(coverage.never.size(), kNamed); ++i)
-    names += (i == 0 ? "" : ", ") + coverage.never[i];
-  if (coverage.never.size() > kNamed) names += fmt::format(" and {} more", coverage.never.size() - kNamed);
-  out_.notes.push_back(
-      fmt::format("The operations reached {} of {} that store to the structs in persistent memory; never reached: {}. "
-                  "Other operations may reach them (--operations, --seed, --ops).",
-                  grouped(coverage.reached), counted(coverage.places, "line"), names));
-}
-
 void ExplorationAccount::tellLikelyPoints(const LikelyPoints& l) {
   TestedPoints& out = out_.exploration.likely.emplace();
   out.guardians = l.guardians;
-  out.stores = l.stores;
-  out.byGuardians = l.byGuardians;
-  out.byPublication = l.byPublication;
+  out.stores = l.stores.size();
+  out.byGuardians = l.byGuardians.size();
+  out.byPublication = l.byPublication.size();
   out.inferred = l.inferred;
   out.marked = l.marked;
   out.missed = l.missed;

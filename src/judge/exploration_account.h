@@ -29,8 +29,6 @@ class ExplorationAccount {
   // by then: it is not explored either.
   void summarise(StateJudge& judge, ChecksummedRecords& checksummed);
   void tellLikelyPoints(const LikelyPoints& likely);
-  // What generated operations did not come by was not tested.
-  void sayNeverReached();
   // The loads that may read from more than one store.
   void listLoads();
   // Of a site: "map.cpp:60"; empty: unknown.

@@ -17,7 +17,7 @@ Result<RunEnd> restartBefore(Runner& runner) { return runner.run({}); }
 Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks& stacks) {
   const Index& index = ends.index();
   PointNo last(ends.count() - 1);
-  IntactRestart intact{CrashLevel(ends.point(last), UnnamedLines::Newest), {}, {}, 0};
+  IntactRestart intact{CrashLevel(ends.point(last), UnnamedLines::Newest), {}, {}, {}, 0};
   Run request;
   request.pointNo = last;
   for (TrackedNo w : ends.uncertain(last)) {
@@ -32,7 +32,10 @@ Result<IntactRestart> restartIntact(const Baseline& ends, Runner& runner, Stacks
   if (!traced) return tl::unexpected(traced.error());
   intact.result = std::move(*traced);
   if (!intact.result.tracePath.empty())
-    if (auto trace = Trace::open(intact.result.tracePath)) intact.endedAt = stacks.endOf(*trace, intact.result.outcome);
+    if (auto trace = Trace::open(intact.result.tracePath)) {
+      intact.endedAt = stacks.endOf(*trace, intact.result.outcome);
+      intact.recovery.addRecovery(*trace);
+    }
   // The first run has paid for what the others share.
   auto begun = std::chrono::steady_clock::now();
   auto again = run(false);

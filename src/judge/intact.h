@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binary/stacks.h"
+#include "judge/site_coverage.h"
 #include "model/tracked_bytes.h"
 #include "run/run.h"
 
@@ -15,6 +16,7 @@ struct IntactRestart {
   CrashLevel level;  // the end of the recording
   RunEnd result;
   std::vector<Frame> endedAt;  // empty: unknown
+  LinesReached recovery;       // what it came by before its first operation
   double seconds = 0;          // that a run takes
   double executing = 0;        // of these, until the programs that it executes are loaded; 0: none
 };

@@ -19,9 +19,14 @@ namespace blackout {
 
 namespace {
 
-// What the analysis says, as lines on their way from its process: figures, then a store and its reason each.
+// What the analysis says, as lines on their way from its process: the stores that each rule leaves, with their number
+// in front; then a store and its reason each.
 std::string packed(const LikelyCommits& commits, const Guardians& guardians) {
-  std::string text = fmt::format("{} {}\n", commits.toGuardians, commits.published);
+  std::string text;
+  for (const std::vector<EventNo>* stores : {&commits.toGuardians, &commits.published}) {
+    text += fmt::format("{}\n", stores->size());
+    for (EventNo n : *stores) text += fmt::format("{}\n", n.value());
+  }
   for (const LikelyCommit& c : commits.commits) text += fmt::format("{} {}\n", c.store.value(), reasonOf(c, guardians));
   return text;
 }
@@ -31,6 +36,13 @@ std::uint64_t takeNumber(std::string_view& text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(end - text.data()) + 1));
   return number;
+}
+
+std::vector<EventNo> takeStores(std::string_view& text) {
+  std::vector<EventNo> stores;
+  for (std::uint64_t left = takeNumber(text); left != 0 && !text.empty(); --left)
+    stores.emplace_back(static_cast<std::uint32_t>(takeNumber(text)));
+  return stores;
 }
 
 // The last store of the same thread before each mark of the program.
@@ -64,12 +76,13 @@ LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& pr
         return packed(likelyCommits(trace, guardians, AtomicStores::Commit), guardians);
       },
       {.seconds = 0, .giveUp = [&patience] { return patience.over(); }});
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) out.stores += isStore(trace[n]) ? 1 : 0;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (isStore(trace[n])) out.stores.push_back(n);
   if (answer && !answer->empty()) {
     out.guardians = true;
     std::string_view text = *answer;
-    out.byGuardians = takeNumber(text);
-    out.byPublication = takeNumber(text);
+    out.byGuardians = takeStores(text);
+    out.byPublication = takeStores(text);
     while (!text.empty()) {
       EventNo store(static_cast<std::uint32_t>(takeNumber(text)));
       std::size_t end = std::min(text.find('\n'), text.size());
@@ -81,9 +94,9 @@ LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& pr
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
       if (!isStore(trace[n])) continue;
       bool locked = kindOf(trace[n]) == EventKind::Rmw;
-      out.byGuardians += locked ? 1 : 0;
+      if (locked) out.byGuardians.push_back(n);
       if (std::binary_search(initialising.begin(), initialising.end(), n)) continue;
-      ++out.byPublication;
+      out.byPublication.push_back(n);
       points[n] = {n, locked ? "is a locked instruction" : "is a store to what can be reached already", true, false};
     }
   }
@@ -98,7 +111,34 @@ LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& pr
   return out;
 }
 
-std::vector<AdversarialTest> adversarialTests(const LikelyPoints& likely, const Index& index,
+std::optional<LikelySet> likelySetNamed(std::string_view name) {
+  if (name == "likely") return LikelySet::Likely;
+  if (name == "guardians") return LikelySet::Guardians;
+  if (name == "published") return LikelySet::Published;
+  if (name == "marked") return LikelySet::Marked;
+  if (name == "all") return LikelySet::All;
+  return std::nullopt;
+}
+
+std::vector<EventNo> LikelyPoints::of(LikelySet set) const {
+  switch (set) {
+    case LikelySet::Guardians:
+      return byGuardians;
+    case LikelySet::Published:
+      return byPublication;
+    case LikelySet::All:
+      return stores;
+    case LikelySet::Likely:
+    case LikelySet::Marked:
+      break;
+  }
+  std::vector<EventNo> out;
+  for (const LikelyPoint& p : points)
+    if (set == LikelySet::Likely || p.marked) out.push_back(p.store);
+  return out;
+}
+
+std::vector<AdversarialTest> adversarialTests(const std::vector<EventNo>& stores, const Index& index,
                                               IdSpan<PointNo, const EventNo> points) {
   std::vector<AdversarialTest> tests;
   const Operations& operations = index.operations();
@@ -110,12 +150,12 @@ std::vector<AdversarialTest> adversarialTests(const LikelyPoints& likely, const 
     for (TestStage pattern : {TestStage::IncompletelyDurable, TestStage::UnrecoveredDurable})
       tests.push_back({point, store, pattern});
   };
-  for (const LikelyPoint& p : likely.points) {
-    add(p.store, p.store);
-    const Operation* latest = operations.latest(threadOf(index.trace()[p.store]), p.store);
+  for (EventNo store : stores) {
+    add(store, store);
+    const Operation* latest = operations.latest(threadOf(index.trace()[store]), store);
     if (latest == nullptr) continue;
     const Operation& outermost = operations.outermost(*latest);
-    if (outermost.contains(p.store) && outermost.end != kNever) add(p.store, outermost.end);
+    if (outermost.contains(store) && outermost.end != kNever) add(store, outermost.end);
   }
   std::sort(tests.begin(), tests.end());
   tests.erase(std::unique(tests.begin(), tests.end()), tests.end());

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explore/adversary.h"
@@ -24,20 +26,28 @@ struct LikelyPoint {
   bool operator==(const LikelyPoint&) const = default;
 };
 
+// Which of all stores are tested (Durinn, figure 11): those that both rules leave, or the hand marks; that one rule
+// alone leaves; that the hand marks; all.
+enum class LikelySet : std::uint8_t { Likely, Guardians, Published, Marked, All };
+std::optional<LikelySet> likelySetNamed(std::string_view name);
+
 struct LikelyPoints {
   std::vector<LikelyPoint> points;  // in order of the trace
   bool guardians = false;           // the program's code was analysed
-  // Of all stores: those to guardians or by atomic instructions, those to what is published, both, and the hand.
-  std::uint64_t stores = 0, byGuardians = 0, byPublication = 0, inferred = 0, marked = 0;
+  // All stores; those to guardians or by atomic instructions, and those to what is published.
+  std::vector<EventNo> stores, byGuardians, byPublication;
+  std::uint64_t inferred = 0, marked = 0;
   // Marked ones that are not inferred.
   std::uint64_t missed = 0;
+
+  std::vector<EventNo> of(LikelySet set) const;
 };
 
 // `programs`: files that may carry bitcode.
 LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& programs, const Patience& patience);
 
-// The tests around them at these points of the plug, ascending: after each store, and after its operation has ended.
-std::vector<AdversarialTest> adversarialTests(const LikelyPoints& likely, const Index& index,
+// The tests around stores at these points of the plug, ascending: after each store, and after its operation has ended.
+std::vector<AdversarialTest> adversarialTests(const std::vector<EventNo>& stores, const Index& index,
                                               IdSpan<PointNo, const EventNo> points);
 
 }  // namespace blackout

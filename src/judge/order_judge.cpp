@@ -12,10 +12,14 @@ namespace {
 
 // The operation by which a program names its specification (blackout_specification).
 constexpr std::string_view kSpecification = "specification";
+// What a harness names that judges its restarts by a specification of its own (blackout/lin/own.hpp).
+constexpr std::string_view kOwn = "own";
 
 bool isSpecification(std::string_view name) { return name == kSpecification; }
 
-std::string callText(const HistoryOperation& o) { return textOf(History{o}); }
+std::string callText(const HistoryOperation& o) {
+  return textOf(History{o}) + (o.finished() && o.results.empty() ? " = nothing" : "");
+}
 
 }  // namespace
 
@@ -26,6 +30,7 @@ Result<std::optional<OrderRules>> orderRulesOf(const Operations& operations, lin
     if (isSpecification(o.name)) {
       Values arguments = operations.arguments(n);
       std::string name = arguments.size() == 1 ? arguments[0].bytes : std::string();
+      if (name == kOwn) return std::optional<OrderRules>();
       auto kind = structureNamed(name);
       if (!kind)
         return fail(fmt::format(
@@ -39,6 +44,15 @@ Result<std::optional<OrderRules>> orderRulesOf(const Operations& operations, lin
   auto kind = structureOf(names);
   if (!kind) return std::optional<OrderRules>();
   return OrderRules{*kind, true, criterion};
+}
+
+bool judgesItself(const Operations& operations) {
+  for (OperationNo n : idRange<OperationNo>(operations.count()))
+    if (isSpecification(operations[n].name)) {
+      Values arguments = operations.arguments(n);
+      return arguments.size() == 1 && arguments[0].bytes == kOwn;
+    }
+  return false;
 }
 
 OrderJudge::OrderJudge(const Explorer& explorer, const Index& recording, CrashTraces& traces, StateJudge& inner,
@@ -101,7 +115,7 @@ bool OrderJudge::append(Judged& out, const History& restart, unsigned number) {
   return true;
 }
 
-Result<void> OrderJudge::fits(const Outcome& intact) {
+Result<void> OrderJudge::fits(const Outcome& intact, const std::string& ignored) {
   const RunCalls& recorded = callsOf(recording_);
   if (!recorded.problem.empty()) return fail(recorded.problem);
   std::vector<const Index*> runs = {&recording_};
@@ -122,11 +136,12 @@ Result<void> OrderJudge::fits(const Outcome& intact) {
   whole.verdict = explainHistory(rules_.kind, whole.history, lin::Criterion::Durable);
   if (whole.verdict.none) {
     NoOrder why = told(whole, runs, intact);
-    return fail(
-        fmt::format("a restart on what the program left, with nothing lost, answers {}, which no order of the "
-                    "operations explains: recovery is missing, or it opens something else than the pool, or "
-                    "this is no {}",
-                    callText(why.operations[why.contradiction].operation), nameOf(rules_.kind)));
+    return fail(fmt::format(
+        "a restart on what the program left, with nothing lost, answers {}, which no order of the operations explains: "
+        "{}",
+        callText(why.operations[why.contradiction].operation),
+        ignored.empty() ? fmt::format("recovery is missing, or it is wrong, or this is no {}", nameOf(rules_.kind))
+                        : ignored));
   }
   if (alone.verdict.answer == lin::Answer::Unknown || whole.verdict.answer == lin::Answer::Unknown)
     return fail("whether an order of the recorded operations explains their answers was not found out in time");
@@ -288,6 +303,18 @@ std::optional<NoOrder> OrderJudge::noOrder(SpaceNo space, const Outcome& outcome
   auto runs = traces_.of(space);
   if (!runs || !j.verdict.none) return std::nullopt;
   return told(j, *runs, outcome);
+}
+
+std::string ignoresPool(const Index& recording, const RunEnd& intact) {
+  if (recording.stores().empty())
+    return "the operations store nothing to the pool: open() maps it, but the structure is kept somewhere else";
+  bool opened = false;
+  for (const Query& q : intact.queries) {
+    if (q.kind == QueryKind::Bytes) return {};
+    opened |= q.kind == QueryKind::Path;
+  }
+  if (!opened && (intact.used & kStored) == 0) return "open() ignores the pool: the restart does not open it";
+  return "open() ignores what is in the pool: the restart reads nothing of it and begins anew";
 }
 
 bool dependsOnOperations(const std::string& key) {

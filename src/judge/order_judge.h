@@ -30,6 +30,9 @@ struct OrderRules {
 // None: the program names no specification, nor do its operations. An error: it names one that there is not.
 Result<std::optional<OrderRules>> orderRulesOf(const Operations& operations, lin::Criterion criterion);
 
+// Whether its restarts judge their answers themselves, by a specification of the program's own.
+bool judgesItself(const Operations& operations);
+
 class OrderJudge : public StateJudge {
  public:
   // All must outlive it. `inner` has its say first.
@@ -37,8 +40,9 @@ class OrderJudge : public StateJudge {
              const OrderRules& rules);
 
   // Whether the specification is that of the program: it explains the recorded run, and a restart on what that left
-  // with nothing lost. Otherwise nothing can be said, and the error says why.
-  Result<void> fits(const Outcome& intact);
+  // with nothing lost. Otherwise nothing can be said, and the error says why. `ignored`: that restart does not look at
+  // the pool (ignoresPool); empty: it does.
+  Result<void> fits(const Outcome& intact, const std::string& ignored = {});
 
   const Verdict& verdict(SpaceNo space, RecoveryNo recovery) override;
   Verdict verdict(SpaceNo space, const Outcome& outcome) override;
@@ -103,6 +107,10 @@ class OrderJudge : public StateJudge {
   std::map<std::pair<std::uint64_t, OutcomeNo>, Short> known_;
   std::map<std::pair<SpaceNo, RecoveryNo>, Verdict> verdicts_;
 };
+
+// Why a restart on what the recorded run left, with nothing lost, knows nothing of it: what open() does with the pool,
+// in words; empty: it reads what is there.
+std::string ignoresPool(const Index& recording, const RunEnd& intact);
 
 // Whether a failure is one because of how far the operations were (Verdict::key): after a crash at another time the
 // same answer may be right.

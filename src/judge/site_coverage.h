@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace blackout {
@@ -17,7 +19,27 @@ struct SiteCoverage {
   std::vector<std::string> never;  // the others: "map.cpp:60", ascending
 };
 
-// `programs`: files with site tables. Nothing is counted where there is none, as in a plain build.
-SiteCoverage siteCoverage(const Trace& trace, const std::vector<std::string>& programs);
+// Over any number of runs of one program. Nothing is counted where a program file has no site table, as in a plain
+// build.
+class LinesReached {
+ public:
+  using Line = std::pair<std::string, std::uint32_t>;  // a file's name and a line in it
+
+  void add(const Trace& trace);
+  void add(const LinesReached& more);
+  // Of a restart what it does before its first operation: recovery is code that only restarts reach.
+  void addRecovery(const Trace& trace);
+  SiteCoverage coverage() const;
+
+ private:
+  void addStores(const Trace& trace, bool recovery);
+
+  std::set<Line> reached_;
+  std::set<std::string> structs_;   // that are in persistent memory
+  std::set<std::string> programs_;  // that were loaded
+};
+
+// A sentence; empty: all were reached.
+std::string neverReached(const SiteCoverage& coverage);
 
 }  // namespace blackout

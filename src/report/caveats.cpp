@@ -1,6 +1,10 @@
 #include "report/caveats.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -62,8 +66,11 @@ std::vector<std::string> caveatsOf(const Report& report) {
   }
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
-  sentences.emplace_back(
-      "One run was judged: code that it did not reach, and other interleavings of its threads, were not looked at.");
+  const bool one = report.run.recordings == 1;
+  sentences.push_back(
+      fmt::format("{} judged: code that {} did not reach, and other interleavings of {} threads, were not looked at.",
+                  one ? "One run was" : fmt::format("{} runs were", grouped(report.run.recordings)),
+                  one ? "it" : "they", one ? "its" : "their"));
   // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
   sentences.emplace_back(
       "A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");

@@ -37,7 +37,7 @@ void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayabl
     // A crash state belongs to one finding.
     auto found = std::find_if(replayable.begin(), replayable.end(), [&](const ReplayableFinding& r) {
       return r.finding.kind == finding.kind && r.finding.crashState == finding.crashState && finding.crashState &&
-             r.finding.schedule == finding.schedule;
+             r.finding.schedule == finding.schedule && r.finding.operationsFile == finding.operationsFile;
     });
     if (found == replayable.end()) continue;
     std::error_code error;

@@ -219,7 +219,7 @@ std::string renderGuardians(const Guardians& guardians, const Trace* trace, cons
     out += fmt::format(
         "{} stores in the trace, {} are likely to commit ({}): {} go to guardians, {} to what was already reachable\n",
         commits->stores, commits->commits.size(), percent(commits->commits.size(), commits->stores),
-        commits->toGuardians, commits->published);
+        commits->toGuardians.size(), commits->published.size());
   return out;
 }
 
@@ -262,8 +262,8 @@ std::string renderGuardiansJson(const Guardians& guardians, const Trace* trace, 
   if (commits != nullptr) {
     Json c;
     c["stores"] = commits->stores;
-    c["to_guardians"] = commits->toGuardians;
-    c["published"] = commits->published;
+    c["to_guardians"] = commits->toGuardians.size();
+    c["published"] = commits->published.size();
     c["commits"] = commits->commits.size();
     c["instances"] = Json::array();
     for (const GuardianInstance& i : commits->instances)

@@ -453,6 +453,7 @@ Json findingJson(const Finding& f) {
   j["shown_by"] = f.shownBy ? shownByJson(f, *f.shownBy) : Json(nullptr);
   j["crash_state"] = f.crashState ? crashJson(*f.crashState) : Json(nullptr);
   if (!f.schedule.empty()) j["schedule"] = f.schedule;
+  if (!f.operationsFile.empty()) j["operations_file"] = f.operationsFile;
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
   return j;
 }

@@ -34,6 +34,7 @@ struct RecordOptions {
   unsigned readySeconds = 10;
   Schedule schedule = Schedule::usual();
   bool pinTime = false;                // time and random numbers are the run's own, so that another run has the same
+  bool quiet = false;                  // what the program prints is thrown away
   bool outputToStandardError = false;  // what the program prints, too: standard output is somebody else's
 };
 

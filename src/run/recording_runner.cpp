@@ -256,6 +256,10 @@ Result<void> RecordingRunner::begin(unsigned, const Run& run) {
       Role::Recording, runtimeOptions_,
       [&] {
         process->signals.restore();
+        if (int nowhere = options_.quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1; nowhere >= 0) {
+          dup2(nowhere, STDOUT_FILENO);
+          dup2(nowhere, STDERR_FILENO);
+        }
         if (options_.outputToStandardError) dup2(STDERR_FILENO, STDOUT_FILENO);
       },
       [](pid_t child) { childPid = child; });

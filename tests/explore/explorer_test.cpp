@@ -119,6 +119,27 @@ TEST(Explorer, TheWorstStatesAroundAStoreComeFirst) {
   EXPECT_EQ(bound.words(), (Words{"0:0:baa"}));
 }
 
+TEST(Explorer, OnlyTheTests) {
+  TinyProgram p;
+  p.store(1, 0, 1);
+  EventNo flag = p.store(1, 64, 1);
+  p.clwb(1, 0);
+  p.clwb(1, 64);
+  p.sfence(1);
+  p.store(1, 128, 1);
+  Wanted wanted;
+  for (TestStage pattern : {TestStage::IncompletelyDurable, TestStage::UnrecoveredDurable})
+    wanted.options.first.push_back({0, flag, pattern});
+  Counted e(p, {open(), load(64, 1, 2), print(), load(0, 1, 3), print(), load(128, 1, 4), print()}, wanted);
+  e.strategy = std::make_unique<AdversarialTests>(wanted.options.first);
+  e.setup.options.strategy = e.strategy.get();
+  e.go();
+  EXPECT_EQ(e.words(), (Words{"0:0:baa", "0:0:aba"}));
+  EXPECT_EQ(e.summary().runs, 2U);
+  EXPECT_EQ(e.summary().statesTried, 2U);
+  EXPECT_EQ(e.explorer->stageOf(0, e.explorer->space(0).recoveries[0]), TestStage::IncompletelyDurable);
+}
+
 TEST(Explorer, AFlushAndAFenceBetweenThemGuardIt) {
   TinyProgram p;
   p.store(1, 0, 1);

@@ -172,8 +172,8 @@ void countsFit() {
   }
   RC_ASSERT(found.commits == expected);
   RC_ASSERT(found.stores == all.size());
-  RC_ASSERT(found.toGuardians == to);
-  RC_ASSERT(found.published == all.size() - run.initialising.size());
+  RC_ASSERT(found.toGuardians.size() == to);
+  RC_ASSERT(found.published.size() == all.size() - run.initialising.size());
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ TEST(Commits, StoreOfAFlagThatIsTested) {
   EXPECT_EQ(found.instances, (std::vector<GuardianInstance>{{p.at(0x108), 8, "Slot.valid"}}));
   EXPECT_EQ(found.loads, 2u);
   EXPECT_EQ(found.stores, 2u);
-  EXPECT_EQ(found.toGuardians, 1u);
-  EXPECT_EQ(found.published, 2u);
+  EXPECT_EQ(found.toGuardians.size(), 1u);
+  EXPECT_EQ(found.published.size(), 2u);
 }
 
 TEST(Commits, ReadOfAnotherFieldNamesNoInstance) {
@@ -145,7 +145,7 @@ TEST(Commits, LockedInstructions) {
   const EventNo both = p.rmw(0x208, 1);
   const LikelyCommits found = commitsOf(p, {"Slot.state"});
   EXPECT_EQ(found.commits, (std::vector<LikelyCommit>{{alone, "", true}, {both, "Slot.state", true}}));
-  EXPECT_EQ(found.toGuardians, 2u);
+  EXPECT_EQ(found.toGuardians.size(), 2u);
 }
 
 // A compare-and-swap is the deciding read itself.
@@ -171,8 +171,8 @@ TEST(Commits, InitialisationIsNoCommit) {
   const LikelyCommits found = commitsOf(p, {"Node.count", "Root.head"});
   EXPECT_EQ(storesOf(found), (Events{link, after}));
   EXPECT_EQ(found.stores, 5u);
-  EXPECT_EQ(found.toGuardians, 4u);
-  EXPECT_EQ(found.published, 2u);
+  EXPECT_EQ(found.toGuardians.size(), 4u);
+  EXPECT_EQ(found.published.size(), 2u);
 }
 
 // An access inside a member of std::atomic has one id for all its callers: the caller tells them apart.

@@ -9,7 +9,20 @@
 // RUN: %cxx -std=c++17 -O1 -g -DANEW -I%include %s -o anew
 // RUN: %blackout lin --operations 4 --pm pool -- ./anew pool > anew.txt 2>&1; test $? -eq 3
 // RUN: FileCheck %s --check-prefix=ANEW < anew.txt
-// ANEW: What restarts answer was not judged: a restart on what the program left, with nothing lost, answers get({{[0-9]+}}){{.*}}, which no order of the operations explains: recovery is missing, or it opens something else than the pool, or this is no map.
+// ANEW: What restarts answer was not judged: a restart on what the program left, with nothing lost, answers get({{[0-9]+}}){{.*}}, which no order of the operations explains: open() ignores what is in the pool: the restart reads nothing of it and begins anew.
+// ANEW-NOT: No restart read any
+//
+// It reads what is there, and throws it away.
+// RUN: %cxx -std=c++17 -O1 -g -DFORGETS -I%include %s -o forgets
+// RUN: %blackout lin --operations 4 --pm pool -- ./forgets pool > forgets.txt 2>&1; test $? -eq 3
+// RUN: FileCheck %s --check-prefix=FORGETS < forgets.txt
+// FORGETS: answers get({{[0-9]+}}){{.*}}, which no order of the operations explains: recovery is missing, or it is wrong, or this is no map.
+//
+// open() maps the pool and works on something else.
+// RUN: %cxx -std=c++17 -O1 -g -DELSEWHERE -I%include %s -o elsewhere
+// RUN: %blackout lin --operations 4 --pm pool -- ./elsewhere pool > elsewhere.txt 2>&1; test $? -eq 3
+// RUN: FileCheck %s --check-prefix=ELSEWHERE < elsewhere.txt
+// ELSEWHERE: explains: the operations store nothing to the pool: open() maps it, but the structure is kept somewhere else.
 //
 // A second insert of a key succeeds: this is no map.
 // RUN: %cxx -std=c++17 -O1 -g -DMULTI -I%include %s -o multi
@@ -51,8 +64,14 @@ struct Root {
 struct Map {
   static Map* open(const char* pool) {
     auto* map = new Map{mapPool<Root>(pool)};
-#ifdef ANEW
+#ifdef ELSEWHERE
+    map->root = new Root(*map->root);
+#endif
+#if defined(ANEW) || defined(FORGETS)
     for (auto& e : map->root->entry) {
+#ifdef FORGETS
+      if (e.key == 0) continue;
+#endif
       e.key = 0;
       persist(&e);
     }

@@ -7,6 +7,11 @@
 // RUN: env BUG=1 not %blackout check --pm pool -- ./account pool --seed 3 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: shown: {{.*}}[missing-flush]
 // WRONG: 'an order of the operations explains the answers' does not hold
+// RUN: %blackout lin --pm pool --operations 12 -- ./account pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --pm pool -- ./account pool 2>&1 | FileCheck %s --check-prefix=WRONG
+// A list of calls: each is the one that its number makes.
+// RUN: ./account other --operations 6 --list-ops calls.ops && rm other && test $(grep -c "^call [0-9]*$" calls.ops) = 6
+// RUN: %blackout lin --pm pool --ops calls.ops -- ./account pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 // Without Blackout, and by a plain compiler.
 // RUN: g++ -std=c++17 -O2 -g -I%include %s -o plain && ./plain other && rm other
 // RUN: env BUG=1 not %blackout check --pm pool -- ./plain pool --seed 3 2>&1 | FileCheck %s --check-prefix=WRONG

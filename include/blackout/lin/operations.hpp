@@ -30,6 +30,7 @@ struct Settings {
   std::uint64_t operations = 24;
   const char* file = nullptr;   // of operations; null: they are generated
   const char* bytes = nullptr;  // a file that operations are made of, as a fuzzer gives it; null: a seed
+  const char* list = nullptr;   // where to write the operations, as `file` has them; null: nowhere
   std::uint64_t threads = 1;    // that make the second half of them
   // One of them against another one at the same time: its number, and which of its rivals. Those before it come first.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> race = {};
@@ -44,7 +45,8 @@ inline Settings settingsOf(int argc, char** argv) {
   Settings s;
   const std::string usage =
       std::string("usage: ") + argv[0] +
-      " POOL [--seed N] [--operations N] [--ops FILE] [--ops-bytes FILE] [--threads N] [--race NUMBER RIVAL]";
+      " POOL [--seed N] [--operations N] [--ops FILE] [--ops-bytes FILE] [--list-ops FILE] [--threads N] "
+      "[--race NUMBER RIVAL]";
   auto number = [&](int i) {
     char* rest = nullptr;
     std::uint64_t n = std::strtoull(argv[i], &rest, 10);
@@ -66,6 +68,8 @@ inline Settings settingsOf(int argc, char** argv) {
       s.race = {number(i + 1), number(i + 2)}, i += 2;
     else if (std::strcmp(argv[i], "--ops-bytes") == 0 && i + 1 < argc)
       s.bytes = argv[++i];
+    else if (std::strcmp(argv[i], "--list-ops") == 0 && i + 1 < argc)
+      s.list = argv[++i];
     else
       stop(std::string(argv[i]) + ": unknown; " + usage);
   }
@@ -112,23 +116,42 @@ class Random {
   std::size_t used_ = 0;
 };
 
-// A line each: "insert 7 70"; # begins a comment.
+// "insert 7 70", with a comment after # perhaps. None: an empty line, or one that is wrong.
+inline std::optional<Step> stepOf(const std::string& line, bool& wrong) {
+  std::istringstream words(line.substr(0, line.find('#')));
+  Step step;
+  wrong = false;
+  if (!(words >> step.name)) return std::nullopt;
+  std::uint64_t n = 0;
+  while (words >> n) step.arguments.push_back(n);
+  wrong = !words.eof();
+  return wrong ? std::nullopt : std::optional<Step>(step);
+}
+inline std::string textOf(const Step& step) {
+  std::string text = step.name;
+  for (std::uint64_t n : step.arguments) text += " " + std::to_string(n);
+  return text;
+}
+
+// A line each.
 inline std::vector<Step> stepsOf(const char* file) {
   std::ifstream in(file);
   if (!in) stop(std::string("--ops ") + file + ": can't be read");
   std::vector<Step> steps;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    Step step;
-    if (!(words >> step.name)) continue;
-    std::uint64_t n = 0;
-    while (words >> n) step.arguments.push_back(n);
-    if (!words.eof())
+    bool wrong = false;
+    if (auto step = stepOf(line, wrong)) steps.push_back(*step);
+    if (wrong)
       stop(std::string("--ops ") + file + ", line " + std::to_string(number) + ": arguments are numbers: " + line);
-    steps.push_back(step);
   }
   return steps;
+}
+inline void listSteps(const Settings& settings, const std::vector<Step>& steps) {
+  if (settings.list == nullptr) return;
+  std::ofstream out(settings.list);
+  for (const Step& step : steps) out << textOf(step) << "\n";
+  if (!out.flush()) stop(std::string("--list-ops ") + settings.list + ": can't be written");
 }
 
 inline bool keyedStep(const Step& s) { return !s.arguments.empty(); }

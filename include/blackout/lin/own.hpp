@@ -28,17 +28,33 @@ int runOwn(int argc, char** argv) {
   using Call = typename Spec::Call;
   static_assert(std::is_trivially_copyable_v<Call>, "a call is kept as its bytes");
   Settings settings = settingsOf(argc, argv);
-  if (settings.file != nullptr) stop("--ops: calls of a specification of one's own are generated only");
   T* opened = T::open(settings.pool);
   if (opened == nullptr) stop(std::string(settings.pool) + ": open() gave nothing");
   std::unique_ptr<T> structure(opened);
-  auto generated = [](const Settings& by) {
-    Random random(by);
+  // A call is made by a seed of its own, so that a list of them can be written down: "call 17".
+  auto listed = [](const std::vector<Step>& steps) {
     std::vector<Call> calls;
-    while (random.wants(calls.size(), by)) calls.push_back(Spec::make(random));
+    for (const Step& step : steps) {
+      if (step.name != "call" || step.arguments.size() != 1)
+        stop("--ops: a call of a specification of one's own is \"call N\", and it is Spec::make(Random(N))");
+      Random random(step.arguments[0]);
+      calls.push_back(Spec::make(random));
+    }
     return calls;
   };
-  std::vector<Call> calls = generated(settings);
+  auto generated = [&](const Settings& by) {
+    Random random(by);
+    std::vector<Call> calls;
+    if (by.bytes != nullptr) {
+      while (random.wants(calls.size(), by)) calls.push_back(Spec::make(random));
+      return calls;
+    }
+    std::vector<Step> steps;
+    while (random.wants(steps.size(), by)) steps.push_back({"call", {random.below(1U << 31)}});
+    if (!runtime::recovering()) listSteps(by, steps);
+    return listed(steps);
+  };
+  std::vector<Call> calls = settings.file != nullptr ? listed(stepsOf(settings.file)) : generated(settings);
   auto make = [&](Call& call) {
     const blackout_value before = blackout_bytes(&call, sizeof call);
     runtime::begin("call", &before, 1);
@@ -48,9 +64,13 @@ int runOwn(int argc, char** argv) {
   };
   std::vector<Call> made = calls;
   if (!runtime::recovering()) {
+    const blackout_value name = blackout_text("own");
+    runtime::begin("specification", &name, 1);
+    runtime::end(&name, 0);
     for (Call& call : made) make(call);
     if (runtime::active()) return 0;
   }
+  constexpr std::uint64_t kBefore = 1;  // the operation that names the specification
   std::vector<Call> probes;
   if constexpr (HasProbes<Spec>::value)
     probes = Spec::probes(calls);
@@ -63,18 +83,19 @@ int runOwn(int argc, char** argv) {
     std::uint64_t low = 0, high = calls.size();
     while (low < high) {
       std::uint64_t middle = low + (high - low) / 2;
-      if (runtime::ended(middle))
+      if (runtime::ended(middle + kBefore))
         low = middle + 1;
       else
         high = middle;
     }
     for (std::uint64_t i = 0; i < low; ++i) {
       blackout_value result{};
-      if (runtime::result(i, &result, 1) != 1 || result.size != sizeof(Call)) stop("a recorded result is not a call");
+      if (runtime::result(i + kBefore, &result, 1) != 1 || result.size != sizeof(Call))
+        stop("a recorded result is not a call");
       std::memcpy(&made[i], result.data, sizeof(Call));
     }
     made.resize(low);
-    if (low < calls.size() && runtime::begun(low)) made.push_back(calls[low]);
+    if (low < calls.size() && runtime::begun(low + kBefore)) made.push_back(calls[low]);
     for (std::uint64_t i = 0; i < made.size(); ++i)
       history.calls.push_back({made[i], 2 * i, i < low ? 2 * i + 1 : kNever});
   } else {
