@@ -1,6 +1,7 @@
 // The options of `blackout check` as the user writes them. `blackout lin` is a check of a harness, and has them too.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct CheckWords {
   bool needsSpecification = false;
   bool showPoints = false;
   std::uint64_t schedules = 1;
+  std::optional<std::uint64_t> preemptions;
   std::uint64_t threads = 1;
 };
 

@@ -39,6 +39,7 @@ void addRun(RunSummary& into, const RunSummary& more) {
   into.flushes += more.flushes;
   into.fences += more.fences;
   into.operations += more.operations;
+  into.recordings += more.recordings;
   into.threads = std::max(into.threads, more.threads);
   into.lines += more.lines;
   into.points += more.points;

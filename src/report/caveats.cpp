@@ -1,6 +1,10 @@
 #include "report/caveats.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "findings/numbers.h"
 
 namespace blackout {
 
@@ -28,6 +32,19 @@ bool provesRecovery(const Report& report) {
          report.exploration->completePoints == report.exploration->points && report.exploration->failing == 0 &&
          countBySeverity(report)[static_cast<std::size_t>(Severity::Shown)] == 0 &&
          report.exploration->notExplored.empty();
+}
+
+// A run is one way through the code, and of several threads one schedule.
+std::string whatRan(const RunSummary& run) {
+  if (run.recordings > 1)
+    return fmt::format(
+        "{} were judged, each under a schedule of its own: code that none of them reached, and other interleavings of "
+        "the program's threads, were not looked at.",
+        counted(run.recordings, "run"));
+  if (run.threads > 1)
+    return "One run was judged, under one schedule of its threads: code that it did not reach, and other interleavings "
+           "of its threads, were not looked at (--schedules N tries N of them).";
+  return "One run was judged: code that it did not reach was not looked at.";
 }
 
 }  // namespace
@@ -62,8 +79,7 @@ std::vector<std::string> caveatsOf(const Report& report) {
   }
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
-  sentences.emplace_back(
-      "One run was judged: code that it did not reach, and other interleavings of its threads, were not looked at.");
+  sentences.push_back(whatRan(report.run));
   // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
   sentences.emplace_back(
       "A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");
