@@ -29,6 +29,8 @@ MISTAKES = {
     "btree": ["VND", "VND", "VND", "ID"],
     "radix": ["VND", "VND", "VND", "UD"],
 }
+# Operations that a mistake needs where those of the usual seed don't come by it.
+OPERATIONS = {"queue": ["--ops", CORPUS / "threads/queue.ops"], "extendible:3": ["--operations", "30"]}
 Variant = collections.namedtuple("Variant", "name bug kind")
 
 
@@ -58,6 +60,11 @@ def run(options, words, program, arguments=()):
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 
+def operations_of(variant):
+    usual = OPERATIONS.get(variant.name, ["--operations", "12"])
+    return OPERATIONS.get(f"{variant.name}:{variant.bug}", usual)
+
+
 def shown(ran):
     return ran.returncode == 1 and "\nshown: " in "\n" + ran.stderr + ran.stdout
 
@@ -67,7 +74,7 @@ def needed(variant, program, options):
     rates = [4, 16, 64, 256]
     for seed in range(1, options.random + 1):
         words = ["check", "--schedule", f"random,{seed},{rates[seed % 4]}"]
-        if shown(run(options, words, program, ["--seed", "1", "--operations", "12", "--threads", "2"])):
+        if shown(run(options, words, program, [*operations_of(variant), "--threads", "2"])):
             return seed
     return 0
 
@@ -94,7 +101,7 @@ def main():
         if variant.bug == 0:
             words = ["lin", "--operations", "16", "--threads", "3", "--schedules", str(options.schedules)]
         else:
-            words = ["lin", "--operations", "12", "--threads", "2", "--schedules", "2"]
+            words = ["lin", *operations_of(variant), "--threads", "2", "--schedules", "2"]
         ran = run(options, words, program)
         text = ran.stderr + ran.stdout
         right = ran.returncode == 0 if variant.bug == 0 else shown(ran)
