@@ -27,7 +27,7 @@ Result<void> checkThreads(const CheckOptions& options, Judged& all) {
 Result<void> judge(const CheckOptions& options, Judged& all) {
   if (options.corpus) return checkGuided(options, all);
   if (options.threads > 1) return checkThreads(options, all);
-  if (options.schedules > 1) return checkSchedules(options, all);
+  if (options.schedules > 1 || options.preemptions) return checkSchedules(options, all);
   Recording recording;
   recording.tracePath = options.trace;
   if (!options.record.command.empty()) {

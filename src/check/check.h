@@ -27,6 +27,8 @@ struct CheckOptions {
   // In how many ways the program's threads take turns: so many recordings, each judged, and one report of all.
   std::uint64_t schedules = 1;
   std::uint64_t scheduleSeed = 1;
+  // All schedules with at most so many preemptions instead, but no more than `schedules`; none: those of the seed.
+  std::optional<std::uint64_t> preemptions;
   // Of a harness of <blackout/lin.hpp>: so many threads make its operations, after one has made them alone.
   std::uint64_t threads = 1;
   // The consistency mechanisms of the program, checked; and crashes are those of its plans unless another strategy is

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "binary/symbolizer.h"
 #include "binary/uninstrumented.h"
+#include "binary/user_frame.h"
 #include "detect/trusted.h"
 #include "events/trace.h"
 #include "findings/ending.h"
@@ -31,6 +34,65 @@ void leaveOutTrusted(Report& report, const Trusted& trusted) {
   report.trusted = trusted.objects();
 }
 
+// What a thread that waited when the recording ended was waiting at, in the program's own code.
+std::string waitingPlace(Stacks& stacks, const Trace& trace, StackId where) {
+  std::vector<Frame> calls = stacks.at(trace, where);
+  auto own = std::find_if(calls.begin(), calls.end(), inProgram);
+  if (own == calls.end()) return "at an unknown place";
+  std::string text = "in ";
+  for (auto f = own; f != calls.end() && inProgram(*f); ++f)
+    text += fmt::format("{}{} ({}:{})", f == own ? "" : ", called by ", f->function,
+                        std::filesystem::path(f->file).filename().string(), f->line);
+  return text;
+}
+
+// Of a recording that ended because all threads waited for each other: where each of them did.
+void tellDeadlock(const Trace& trace, Report& report) {
+  std::map<ThreadNo, const Event*> waiting;
+  bool all = false;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    const Event& e = trace[n];
+    if (groupOf(e) == EventGroup::Table || kindOf(e) == EventKind::End) continue;
+    waiting.erase(threadOf(e));
+    constexpr unsigned kWaits = 2;
+    if (kindOf(e) != EventKind::Switch || e.len != kWaits) continue;
+    waiting[threadOf(e)] = &e;
+    all = static_cast<std::uint32_t>(e.value) == 0;
+  }
+  if (!all || (trace.problems() & BLACKOUT_PROBLEM_STOPPED) == 0) return;
+  SymbolizedStacks stacks;
+  std::string text = "The recorded run ended in a deadlock: ";
+  for (bool first = true; const auto& [thread, e] : waiting) {
+    text += fmt::format("{}thread {} waits {}", first ? "" : "; ", e->value >> 32,
+                        waitingPlace(stacks, trace, stackOf(*e)));
+    first = false;
+  }
+  report.incomplete.push_back(text + ".");
+}
+
+// Libraries that make threads and let them wait in ways of their own.
+void tellForeignThreads(const Trace& trace, Report& report) {
+  struct Library {
+    std::string_view begins, name, cure;
+  };
+  constexpr Library kLibraries[] = {
+      {"libgomp.so", "OpenMP", "OMP_NUM_THREADS=1 makes it use one thread"},
+      {"libomp.so", "OpenMP", "OMP_NUM_THREADS=1 makes it use one thread"},
+      {"libiomp5.so", "OpenMP", "OMP_NUM_THREADS=1 makes it use one thread"},
+      {"libtbb.so", "TBB", "tbb::global_control with max_allowed_parallelism 1 makes it use one thread"}};
+  if (report.run.threads < 2) return;
+  for (const LoadedModule& m : trace.modules()) {
+    std::string name = std::filesystem::path(m.path).filename().string();
+    for (const Library& l : kLibraries)
+      if (name.starts_with(l.begins))
+        report.notes.push_back(fmt::format(
+            "The program's threads are those of {} ({}), which lets them wait by spinning and by system calls of its "
+            "own: these are no steps of a schedule, and control over the threads may end there. {}; --schedule system "
+            "leaves its threads to the system.",
+            l.name, name, l.cure));
+  }
+}
+
 // What the recorded run says by itself.
 Report judgeTrace(const Index& index, const Recording& recording, const CheckOptions& options, const Trusted* trusted) {
   const Trace& trace = index.trace();
@@ -48,6 +110,8 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
         .emplace_back(
             "Control over the program's threads was lost (one of them computed or waited without a step that is "
             "followed while others could go on), so from there on the system decided, and another run may differ.");
+  tellDeadlock(trace, report);
+  tellForeignThreads(trace, report);
   tellEnding(report, options.anyExit);
   std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(options.model);
@@ -114,21 +178,6 @@ void tellPlans(const CrashPlans::Figures& figures, Report& report) {
                   "were not looked at; --strategy lazy looks at all."));
 }
 
-// None: nothing is.
-Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace) {
-  if (options.pmdk) {
-    auto trusted = Trusted::pmdk(trace, options.trust);
-    if (trusted && !*trusted)
-      return fail(
-          "--pmdk: the program loaded none of PMDK's libraries (libpmem, libpmemobj ...); leave the option out");
-    return trusted;
-  }
-  if (options.trust.empty()) return std::optional<Trusted>();
-  auto trusted = Trusted::of(trace, options.trust);
-  if (!trusted) return tl::unexpected(trusted.error());
-  return std::optional<Trusted>(std::move(*trusted));
-}
-
 // What the preset leaves out beyond what every trusted object does.
 void sayLeftOutByPmdk(Report& report) {
   report.notes.emplace_back(
@@ -144,6 +193,20 @@ void sayLeftOutByPmdk(Report& report) {
 }
 
 }  // namespace
+
+Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace) {
+  if (options.pmdk) {
+    auto trusted = Trusted::pmdk(trace, options.trust);
+    if (trusted && !*trusted)
+      return fail(
+          "--pmdk: the program loaded none of PMDK's libraries (libpmem, libpmemobj ...); leave the option out");
+    return trusted;
+  }
+  if (options.trust.empty()) return std::optional<Trusted>();
+  auto trusted = Trusted::of(trace, options.trust);
+  if (!trusted) return tl::unexpected(trusted.error());
+  return std::optional<Trusted>(std::move(*trusted));
+}
 
 Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options) {
   auto trace = Trace::open(recording.tracePath);

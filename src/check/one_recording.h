@@ -2,10 +2,12 @@
 #pragma once
 
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "check/check.h"
+#include "detect/trusted.h"
 #include "findings/replay_file.h"
 
 namespace blackout {
@@ -31,6 +33,9 @@ struct Judged {
                       std::make_move_iterator(more.replayable.end()));
   }
 };
+
+// The objects that the options trust, of those that the trace names; none: nothing is trusted.
+Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trace& trace);
 
 Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options);
 // The report as it is given away, with the replay files of its findings.

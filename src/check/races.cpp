@@ -22,27 +22,25 @@ constexpr unsigned kTestsPerPlace = 2;
 // Numbers of the two threads (runtime/schedule.h): the program's first one makes them in this order.
 constexpr std::uint32_t kStopped = 2, kRival = 3;
 
-// A store of an operation: where in the source, and how many events its thread has recorded by then.
+// A store of an operation: where in the source, and how many its thread has made by then.
 struct StoreOf {
   std::uint64_t site = 0;
-  std::uint64_t events = 0;
+  std::uint64_t stores = 0;
 };
-
-bool isStore(const Event& e) { return groupOf(e) == EventGroup::Store; }
 
 std::vector<StoreOf> storesOf(const Trace& trace, const Operation& operation) {
   std::vector<StoreOf> stores;
-  std::uint64_t events = 0;
+  std::uint64_t made = 0;
   for (EventNo n = 0; n < trace.end() && n <= operation.end; n = trace.next(n)) {
     const Event& e = trace[n];
-    if (threadOf(e) != operation.thread || hasPayload(e)) continue;
-    ++events;
-    if (n < operation.begin || !isStore(e)) continue;
+    if (threadOf(e) != operation.thread || !isStore(e)) continue;
+    ++made;
+    if (n < operation.begin) continue;
     const Site* site = trace.siteOf(e);
     std::uint64_t id = site == nullptr ? 0 : site->id;
     // The pieces of one store are one.
     if ((e.len & (BLACKOUT_WIDE | BLACKOUT_JOINED)) != 0) continue;
-    stores.push_back({id, events});
+    stores.push_back({id, made});
   }
   return stores;
 }
@@ -126,7 +124,7 @@ class Races {
   }
 
   Result<void> test(const StoreOf& s) {
-    options_.record.schedule.switches = {{kStopped, s.events, kRival}};
+    options_.record.schedule.switches = {{kStopped, s.stores, kRival, Switch::When::Stores}};
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
     {

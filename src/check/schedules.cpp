@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 
+#include "check/candidates.h"
+#include "check/shrink.h"
 #include "events/trace.h"
 #include "findings/numbers.h"
+#include "run/all_schedules.h"
 
 namespace blackout {
 
@@ -21,22 +25,20 @@ struct ScheduledRun {
   std::uint64_t steps = 0;
   std::uint64_t hash = 0;
 };
-Result<ScheduledRun> scheduledRun(const std::string& path) {
-  auto trace = Trace::open(path);
-  if (!trace) return tl::unexpected(trace.error());
+ScheduledRun scheduledRun(const Trace& trace) {
   ScheduledRun run;
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
-  for (EventNo n = 0; n < trace->end(); n = trace->next(n)) {
-    Event e = (*trace)[n];
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    Event e = trace[n];
     if (kindOf(e) == EventKind::Switch) {
-      run.steps = std::max(run.steps, e.addr);
+      run.steps = std::max(run.steps, e.addr & UINT32_MAX);
       continue;
     }
     if (kindOf(e) == EventKind::ThreadBegin) e.value = 0;  // the kernel's number
     XXH3_64bits_update(&state, &e, sizeof e);
     if (hasPayload(e)) {
-      std::string_view payload = trace->payload(n);
+      std::string_view payload = trace.payload(n);
       XXH3_64bits_update(&state, payload.data(), payload.size());
     }
   }
@@ -56,33 +58,60 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
   auto spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
   double seconds = options.crash ? options.crash->seconds : 0;
   options.record.pinTime = true;
+  std::optional<AllSchedules> every;
+  if (options.preemptions) every.emplace(*options.preemptions);
+  options.record.steps = every.has_value();
   std::set<std::uint64_t> seen;
   std::uint64_t steps = 0, made = 0;
-  for (std::uint64_t n = 0; n < options.schedules; ++n) {
-    options.record.schedule = Schedule::varied(n, options.scheduleSeed, steps);
+  std::string unfinished;
+  for (;;) {
+    std::optional<Schedule> next = every ? every->next() : Schedule::varied(made, options.scheduleSeed, steps);
+    if (!next || made == options.schedules) {
+      if (next && every) unfinished = fmt::format("{} were tried, and there are more", made);
+      break;
+    }
+    options.record.schedule = *next;
     auto recording = record(options.record);
     if (!recording) return tl::unexpected(recording.error());
-    auto run = scheduledRun(recording->tracePath);
-    if (!run) return tl::unexpected(run.error());
+    auto trace = Trace::open(recording->tracePath);
+    if (!trace) return tl::unexpected(trace.error());
+    ScheduledRun run = scheduledRun(*trace);
+    if (every) every->ran(*trace);
     ++made;
-    steps = std::max(steps, run->steps);
-    if (seen.insert(run->hash).second) {
+    steps = std::max(steps, run.steps);
+    if (seen.insert(run.hash).second) {
       if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
       auto judged = judgeRecording(*recording, options);
       if (!judged) return tl::unexpected(judged.error());
       all.add(std::move(*judged), options.record.schedule.text());
     }
-    if (run->steps == 0) {
+    if (run.steps == 0) {
       all.report.notes.emplace_back("The program has one thread, so there is one schedule.");
       return {};
     }
-    if (n + 1 < options.schedules && (interrupted(options) || (seconds != 0 && spent() >= seconds))) {
-      all.report.incomplete.push_back(fmt::format("{} of {} schedules were tried.", made, options.schedules));
+    if (made == 1 && options.crash) {
+      if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
+      if (auto ok = checkCandidates(options, all); !ok) return ok;
+    }
+    if (interrupted(options) || (seconds != 0 && spent() >= seconds)) {
+      if (every || made < options.schedules) unfinished = fmt::format("{} were tried", made);
       break;
     }
   }
-  all.report.notes.push_back(fmt::format("The program ran under {}, which gave {} different from each other.",
-                                         counted(made, "schedule"), counted(seen.size(), "run")));
+  options.record.steps = false;
+  if (auto ok = shrinkSchedules(options, all); !ok) return ok;
+  if (every)
+    all.report.notes.push_back(fmt::format(
+        "The program ran under {} with at most {}, which gave {} different from "
+        "each other.",
+        counted(made, "schedule"), counted(*options.preemptions, "preemption"), counted(seen.size(), "run")));
+  else
+    all.report.notes.push_back(fmt::format("The program ran under {}, which gave {} different from each other.",
+                                           counted(made, "schedule"), counted(seen.size(), "run")));
+  if (!unfinished.empty())
+    all.report.incomplete.push_back(every ? fmt::format("Of all schedules with at most {}, {}.",
+                                                        counted(*options.preemptions, "preemption"), unfinished)
+                                          : fmt::format("{} of {} schedules were tried.", made, options.schedules));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The options of `blackout check` as the user writes them. `blackout lin` is a check of a harness, and has them too.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct CheckWords {
   bool showPoints = false;
   bool judgeOrders = true;
   std::uint64_t schedules = 1;
+  std::optional<std::uint64_t> preemptions;
   std::uint64_t threads = 1;
   std::string corpus;  // a folder; empty: there is one list of operations
   std::uint64_t operations = 24, corpusRuns = 400;

@@ -96,8 +96,11 @@ Result<Plan> planOf(const CheckWords& options) {
   check.findings = options.crash.findings;
   check.schedules = options.schedules;
   check.threads = options.threads;
+  check.preemptions = options.preemptions;
   check.scheduleSeed = options.crash.seed;
   if (check.schedules == 0) return fail("--schedules 0: at least one");
+  constexpr std::uint64_t kMostSchedules = 10000;
+  if (check.preemptions && check.schedules == 1) check.schedules = kMostSchedules;
   if (check.schedules > 1 && !options.fromTrace.empty())
     return fail("--schedules: a trace is of one schedule; leave out --from-trace, and name the program after --");
   if (check.schedules > 1 && !options.record.tracePath.empty())
@@ -233,7 +236,12 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
   app.add_option("--trace", o.record.tracePath, "keep the trace here")->type_name("FILE");
   app.add_option("--schedules", o.schedules,
                  "let the program's threads take turns in so many ways, chosen by --seed, and check each run: findings "
-                 "say under which schedule they came; 1 by default")
+                 "say under which schedule they came, shrunk to as few switches as still show them; before that, what "
+                 "the first run lets suspect is tried; 1 by default")
+      ->type_name("N");
+  app.add_option("--preemptions", o.preemptions,
+                 "all schedules that take the turn at most N times from a thread that could go on, instead of those of "
+                 "a seed; no more than --schedules, 10000 by default")
       ->type_name("N");
   app.add_option("--only", o.only,
                  "only findings with a place in this file or folder of the source; may be given "

@@ -87,6 +87,10 @@ typedef struct blackout_value_head {
 /* len of an op-begin or op-end: its values are in the op-values event before it, of the same thread. */
 #define BLACKOUT_OP_VALUES 1u
 
+/* Lengths of a switch event from which on it is a step, at which this thread could go on or could not. */
+#define BLACKOUT_SWITCH_STEP 4u
+#define BLACKOUT_SWITCH_WAITS 5u
+
 #define BLACKOUT_MAX_FILES 1024
 #define BLACKOUT_HEAP_PATH "/heap/blackout" /* of the pool that holds a persistent heap */
 

@@ -13,7 +13,6 @@ namespace blackout {
 
 // Figures of the run. Durations are left out on purpose: reports are the same byte for byte.
 struct RunSummary {
-  std::uint64_t recordings = 1;
   std::uint64_t events = 0;
   std::uint64_t stores = 0;
   std::uint64_t loads = 0;
@@ -21,6 +20,7 @@ struct RunSummary {
   std::uint64_t fences = 0;
   std::uint64_t operations = 0;
   std::uint64_t threads = 0;
+  std::uint64_t recordings = 0;       // that were judged
   std::uint64_t lines = 0;            // that were stored to
   std::uint64_t points = 0;           // at which a crash is worth a look
   std::optional<double> log10States;  // of the states that eager enumeration would try (Yat)

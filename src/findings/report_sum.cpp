@@ -33,13 +33,13 @@ void join(Finding& into, Finding more) {
 }
 
 void addRun(RunSummary& into, const RunSummary& more) {
-  into.recordings += more.recordings;
   into.events += more.events;
   into.stores += more.stores;
   into.loads += more.loads;
   into.flushes += more.flushes;
   into.fences += more.fences;
   into.operations += more.operations;
+  into.recordings += more.recordings;
   into.threads = std::max(into.threads, more.threads);
   into.lines += more.lines;
   into.points += more.points;

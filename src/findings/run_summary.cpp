@@ -97,6 +97,7 @@ void summarise(const Trace& trace, Report& report) {
     }
   }
   run.threads = threads.size();
+  run.recordings = 1;
   tellUnmatched(trace, report);
   for (const PoolFile& f : trace.files())
     if (f.number != 0) report.pools.push_back({f.path, sizes[f.number], !f.before, f.removed});

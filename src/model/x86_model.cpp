@@ -73,6 +73,7 @@ void X86Model::event(EventNo n, const Event& e, Histories& histories) {
     case EventKind::Fork:
     case EventKind::Exec:
     case EventKind::Switch:
+    case EventKind::ThreadJoin:
     case EventKind::End:
     case EventKind::Call:
     case EventKind::Branch:

@@ -34,6 +34,22 @@ bool provesRecovery(const Report& report) {
          report.exploration->notExplored.empty();
 }
 
+// A run is one way through the code, and of several threads one schedule.
+std::string whatRan(const RunSummary& run) {
+  if (run.recordings > 1 && run.threads <= 1)
+    return fmt::format("{} were judged: code that none of them reached was not looked at.",
+                       counted(run.recordings, "run"));
+  if (run.recordings > 1)
+    return fmt::format(
+        "{} were judged, each under a schedule of its own: code that none of them reached, and other interleavings of "
+        "the program's threads, were not looked at.",
+        counted(run.recordings, "run"));
+  if (run.threads > 1)
+    return "One run was judged, under one schedule of its threads: code that it did not reach, and other interleavings "
+           "of its threads, were not looked at (--schedules N tries N of them).";
+  return "One run was judged: code that it did not reach was not looked at.";
+}
+
 }  // namespace
 
 std::vector<std::string> caveatsOf(const Report& report) {
@@ -66,11 +82,7 @@ std::vector<std::string> caveatsOf(const Report& report) {
   }
   if (!judgedDurability(report))
     sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
-  const bool one = report.run.recordings == 1;
-  sentences.push_back(
-      fmt::format("{} judged: code that {} did not reach, and other interleavings of {} threads, were not looked at.",
-                  one ? "One run was" : fmt::format("{} runs were", grouped(report.run.recordings)),
-                  one ? "it" : "they", one ? "its" : "their"));
+  sentences.push_back(whatRan(report.run));
   // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
   sentences.emplace_back(
       "A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");

@@ -468,6 +468,7 @@ Json runJson(const RunSummary& run) {
   j["fences"] = run.fences;
   j["operations"] = run.operations;
   j["threads"] = run.threads;
+  j["recordings"] = run.recordings;
   j["lines"] = run.lines;
   j["points"] = run.points;
   // Three digits say all there is to say, and read the same everywhere.

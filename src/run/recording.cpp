@@ -31,6 +31,7 @@ RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, 
   RuntimeOptions options;
   if (o.loads) options.set("loads", 1);
   if (o.locks) options.set("locks", 1);
+  if (o.steps) options.set("steps", 1);
   if (o.stackDepth >= 0) options.set("stack", static_cast<std::uint64_t>(o.stackDepth));
   if (o.heap != 0) options.set("heap", o.heap);
   if (!o.patches) options.set("patches", 0);

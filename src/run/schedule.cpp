@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -13,7 +14,9 @@ namespace {
 constexpr std::size_t kMostSwitches = 1000;
 
 constexpr std::string_view kForms =
-    "system; random,SEED[,RATE]; turns,STEPS; priorities,SEED,DEPTH,STEPS; list[,STEP>THREAD]...";
+    "system; random,SEED[,RATE]; turns,STEPS; priorities,SEED,DEPTH,STEPS; list[,STEP>THREAD]... "
+    "(a switch: STEP>THREAD, THREADnSTEP>THREAD or THREADsSTORES>THREAD; after any but the first and the last, "
+    "+SWITCH,... goes on with a list)";
 
 std::optional<std::uint64_t> takeNumber(std::string_view& text) {
   std::uint64_t n = 0;
@@ -41,17 +44,19 @@ std::optional<std::vector<std::uint64_t>> numbersOf(std::string_view text) {
   return numbers;
 }
 
-// ",STEP>THREAD" and ",THREADeEVENTS>THREAD".
-std::optional<std::vector<Switch>> switchesOf(std::string_view text) {
+// "STEP>THREAD", "THREADnSTEP>THREAD" and "THREADsSTORES>THREAD", each with `before` before it.
+std::optional<std::vector<Switch>> switchesOf(std::string_view text, std::string_view before) {
   std::vector<Switch> switches;
-  while (!text.empty()) {
+  for (; !text.empty(); before = ",") {
     Switch s;
-    if (!take(text, ",")) return std::nullopt;
+    if (!take(text, before)) return std::nullopt;
     auto at = takeNumber(text);
     if (!at) return std::nullopt;
-    if (take(text, "e")) {
-      if (*at > UINT32_MAX) return std::nullopt;
+    bool stores = take(text, "s");
+    if (stores || take(text, "n")) {
+      if (*at == 0 || *at > UINT32_MAX) return std::nullopt;
       s.thread = static_cast<std::uint32_t>(*at);
+      s.when = stores ? Switch::When::Stores : Switch::When::OwnStep;
       at = takeNumber(text);
       if (!at) return std::nullopt;
     }
@@ -68,21 +73,30 @@ std::optional<std::vector<Switch>> switchesOf(std::string_view text) {
 }  // namespace
 
 std::string Schedule::text() const {
+  std::string text;
   switch (kind) {
     case Kind::System:
       return "system";
     case Kind::Random:
-      return fmt::format("random,{},{}", seed, rate);
+      text = fmt::format("random,{},{}", seed, rate);
+      break;
     case Kind::Turns:
-      return fmt::format("turns,{}", length);
+      text = fmt::format("turns,{}", length);
+      break;
     case Kind::Priorities:
-      return fmt::format("priorities,{},{},{}", seed, depth, length);
+      text = fmt::format("priorities,{},{},{}", seed, depth, length);
+      break;
     case Kind::List:
+      text = "list";
       break;
   }
-  std::string text = "list";
-  for (const Switch& s : switches)
-    text += s.thread == 0 ? fmt::format(",{}>{}", s.at, s.to) : fmt::format(",{}e{}>{}", s.thread, s.at, s.to);
+  const char* before = kind == Kind::List ? "," : "+";
+  for (const Switch& s : switches) {
+    text += before;
+    if (s.when != Switch::When::Step) text += fmt::format("{}{}", s.thread, s.when == Switch::When::Stores ? 's' : 'n');
+    text += fmt::format("{}>{}", s.at, s.to);
+    before = ",";
+  }
   return text;
 }
 
@@ -91,15 +105,18 @@ Result<Schedule> Schedule::parse(std::string_view text) {
   Schedule s;
   std::string_view rest = text;
   if (rest == "system") return s;
-  if (take(rest, "list")) {
-    auto switches = switchesOf(rest);
-    if (!switches) return wrong();
-    if (switches->size() > kMostSwitches)
-      return fail(fmt::format("a schedule of {} switches: at most {}", switches->size(), kMostSwitches));
+  bool list = take(rest, "list");
+  std::size_t plus = list ? 0 : std::min(rest.find('+'), rest.size());
+  auto switches = switchesOf(rest.substr(plus), list ? "," : "+");
+  if (!switches) return wrong();
+  if (switches->size() > kMostSwitches)
+    return fail(fmt::format("a schedule of {} switches: at most {}", switches->size(), kMostSwitches));
+  s.switches = std::move(*switches);
+  if (list) {
     s.kind = Kind::List;
-    s.switches = std::move(*switches);
     return s;
   }
+  rest = rest.substr(0, plus);
   bool random = take(rest, "random"), turns = !random && take(rest, "turns");
   bool priorities = !random && !turns && take(rest, "priorities");
   auto numbers = numbersOf(rest);

@@ -11,12 +11,15 @@
 
 namespace blackout {
 
-// The turn goes to thread `to`: at a step of all threads together, or as soon as thread `thread` has recorded `at`
-// events. Threads are numbered from 1 in the order in which they are made; 1 is the program's first.
+// The turn goes to thread `to`: at a step of all threads together, at a step of thread `thread`, or as soon as that has
+// made `at` stores to PM (in pieces of 8 bytes, as a trace has them) and `to` is there. Threads are numbered from 1 in
+// the order in which they are made; 1 is the program's first.
 struct Switch {
-  std::uint32_t thread = 0;  // 0: `at` is a step
+  enum class When : std::uint8_t { Step, OwnStep, Stores };
+  std::uint32_t thread = 0;  // 0: `at` is a step of all
   std::uint64_t at = 0;
   std::uint32_t to = 0;
+  When when = When::Step;
   bool operator==(const Switch&) const = default;
 };
 
@@ -33,6 +36,7 @@ struct Schedule {
   std::uint64_t rate = 64;
   std::uint64_t depth = 3;
   std::uint64_t length = 0;
+  // Of kinds other than List: what is above decides until the first of these, which are all that decides from there on.
   std::vector<Switch> switches;
   bool operator==(const Schedule&) const = default;
 

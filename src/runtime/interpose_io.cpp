@@ -21,6 +21,7 @@
 
 #include "runtime/access.h"
 #include "runtime/options.h"
+#include "runtime/outside.h"
 #include "runtime/overlay.h"
 #include "runtime/pool_locks.h"
 #include "runtime/pools.h"
@@ -237,10 +238,15 @@ ssize_t readParts(const iovec* parts, int count, const char* name, const void* f
 
 }  // namespace
 
+static ssize_t written(ssize_t n) {
+  wroteOutside();
+  return n;
+}
+
 // Outside the pools libc's own functions are called: they are cancellation points.
 BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
   kernelReads(buffer, size, BLACKOUT_FRAME());
-  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(write)(fd, buffer, size);
+  if (!isPoolDescriptor(fd)) return written(BLACKOUT_REAL(write)(fd, buffer, size));
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, nullptr, "write", BLACKOUT_FRAME());
 }
@@ -255,7 +261,7 @@ BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t 
 }
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   kernelReads(parts, count, BLACKOUT_FRAME());
-  if (!isPoolDescriptor(fd)) return BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count);
+  if (!isPoolDescriptor(fd)) return written(BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count));
   return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
@@ -273,6 +279,7 @@ BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at
 }
 
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
+  if (__builtin_expect(controlled, 0)) waitToRead(fd);
   return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
     if (!readsPool(fd)) return BLACKOUT_REAL(read)(fd, to, size);
     if (!openFor(fd, O_RDONLY)) return -1;
@@ -289,6 +296,7 @@ BLACKOUT_EXPORT ssize_t pread(int fd, void* buffer, size_t size, off_t at) {
 }
 BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { return pread(fd, buffer, size, at); }
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
+  if ((flags & MSG_DONTWAIT) == 0) waitToRead(fd);
   return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
                   [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
 }
@@ -304,6 +312,7 @@ BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
     }
     return total;
   }
+  waitToRead(fd);
   return readParts(parts, count, "readv", BLACKOUT_FRAME(),
                    [&](const iovec* p, int n) { return BLACKOUT_REAL(readv)(fd, p, n); });
 }
@@ -348,6 +357,7 @@ static void noteReceived(msghdr* message) {
   }
 }
 BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  if ((flags & MSG_DONTWAIT) == 0) waitToRead(fd);
   ssize_t received =
       readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
         iovec* parts = message->msg_iov;

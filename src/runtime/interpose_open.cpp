@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/outside.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
 #include "runtime/pool_locks.h"
@@ -164,7 +165,9 @@ BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemp(patte
 BLACKOUT_EXPORT int close(int fd) {
   if (inRun()) forgetDescriptor(fd);
   auto* real = BLACKOUT_REAL(close);
-  return real == nullptr ? int(syscall(SYS_close, fd)) : real(fd);
+  int r = real == nullptr ? int(syscall(SYS_close, fd)) : real(fd);
+  wroteOutside();
+  return r;
 }
 BLACKOUT_EXPORT int dup(int fd) {
   int made = int(syscall(SYS_dup, fd));

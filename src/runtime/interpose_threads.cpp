@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "runtime/executable.h"
@@ -237,7 +238,7 @@ BLACKOUT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   setShared();
   {
     Scope scope;
-    if (!scope.nested) append(BLACKOUT_EV_ThreadCreate, 0, 0, 0, 0);
+    if (!scope.nested) append(BLACKOUT_EV_ThreadCreate, 0, 0, 0, turns);
   }
   pthread_attr_t other;
   bool moved = takeOtherStack(attributes, other);
@@ -263,6 +264,10 @@ static bool awaitEnd(pthread_t thread, uint64_t moment) {
   switchPoint(&thread);
   while (controlled && !hasEnded(number))
     if (!waitTurn(endOf(number), Retry::Yes, moment)) return false;
+  if (recordsEvents() && hasEnded(number)) {
+    Scope scope;
+    if (!scope.nested) append(BLACKOUT_EV_ThreadJoin, 0, 0, 0, number);
+  }
   return true;
 }
 BLACKOUT_EXPORT int pthread_join(pthread_t thread, void** result) {
@@ -292,6 +297,13 @@ BLACKOUT_EXPORT int sched_yield() noexcept {
   if (!controlled) return int(syscall(SYS_sched_yield));
   yieldTurn();
   return 0;
+}
+
+// Threads that the program switches between by itself, on one of the system's.
+BLACKOUT_EXPORT int swapcontext(ucontext_t* from, const ucontext_t* to) noexcept {
+  if (options.pin == kPinRecording && isRecording())
+    unfollowed("it switches between threads of its own (swapcontext), which is no step of a schedule");
+  return BLACKOUT_REAL(swapcontext)(from, to);
 }
 
 // A jump out of a store that faulted: its event will not be finished.

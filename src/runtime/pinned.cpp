@@ -20,6 +20,7 @@
 #include <sys/times.h>
 #include <unistd.h>
 
+#include "runtime/outside.h"
 #include "runtime/real.h"
 
 namespace blackout::rt {
@@ -322,6 +323,10 @@ BLACKOUT_EXPORT unsigned sleep(unsigned seconds) {
 
 // Waiting for descriptors is real, because somebody may really write to them; waiting for none is sleeping.
 BLACKOUT_EXPORT int poll(struct pollfd* fds, nfds_t count, int timeout) {
+  if (__builtin_expect(controlled, 0) && count != 0 && (timeout < 0 || (timeout != 0 && turnClock == nullptr))) {
+    timespec time = specOf(uint64_t(timeout) * 1000000);
+    if (!waitOutside(fds, count, timeout < 0 ? kNever : momentIn(&time))) timeout = 0;
+  }
   if (timeout <= 0 || passes(BLACKOUT_USED_TIME)) return BLACKOUT_REAL(poll)(fds, count, timeout);
   uint64_t wait = uint64_t(timeout) * 1000000;
   if (count > 0) return waited(BLACKOUT_REAL(poll)(fds, count, timeout), wait);
@@ -357,6 +362,11 @@ BLACKOUT_EXPORT int pselect(int count, fd_set* reads, fd_set* writes, fd_set* er
   return 0;
 }
 BLACKOUT_EXPORT int epoll_wait(int fd, struct epoll_event* events, int count, int timeout) {
+  if (__builtin_expect(controlled, 0) && (timeout < 0 || (timeout != 0 && turnClock == nullptr))) {
+    pollfd any{fd, POLLIN, 0};
+    timespec time = specOf(uint64_t(timeout) * 1000000);
+    if (!waitOutside(&any, 1, timeout < 0 ? kNever : momentIn(&time))) timeout = 0;
+  }
   int r = BLACKOUT_REAL(epoll_wait)(fd, events, count, timeout);
   if (timeout > 0 && isRestart() && !passes(BLACKOUT_USED_TIME)) waited(r, uint64_t(timeout) * 1000000);
   return r;

@@ -259,7 +259,7 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
   }
   auto* e = reinterpret_cast<blackout_event*>(reserve(sizeof(blackout_event)));
   if (e == nullptr) return;
-  ++self.events;
+  self.stores += kind <= BLACKOUT_EV_Rmw ? 1 : 0;
   e->kind = kind;
   e->len = len;
   e->thread = self.number;
@@ -280,7 +280,7 @@ void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t va
   if (self.number == 0) nameThread();
   auto* e = reinterpret_cast<blackout_event*>(reserve(2 * sizeof(blackout_event)));
   if (e == nullptr) return;
-  self.events += 2;
+  self.stores += 2;
   e[0] = {kind, 8 | BLACKOUT_JOINED, self.number, where, addr, values[0]};
   e[1] = {kind, 8, self.number, where, addr + 8, values[1]};
   commit(2 * sizeof *e);

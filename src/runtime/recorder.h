@@ -32,7 +32,8 @@ struct ThreadState {
   uintptr_t stackTop = 0;
   uint32_t process = 0;    // whose number this state belongs to: changes with fork
   uint32_t turns = 0;      // its number under control (schedule.h), 0: none
-  uint64_t events = 0;     // that it recorded
+  uint64_t stores = 0;     // to PM that it recorded, in pieces
+  uint64_t steps = 0;      // that it made under control
   uint32_t inHistory = 0;  // in a restart: its number in the history of operations, 0: none yet
   uint32_t trusted = 0;    // in a restart: open regions of blackout_skip_detection_begin
   // In a trap: the calls that led to the instruction, which every walk then gives.

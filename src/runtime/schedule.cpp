@@ -19,6 +19,7 @@ namespace blackout::rt {
 
 bool controlled = false;
 const TurnClock* turnClock = nullptr;
+void (*lookOutside)() = nullptr;
 
 namespace {
 
@@ -40,10 +41,12 @@ struct Thread {
 };
 
 // A switch that a schedule asks for.
+enum class When : uint8_t { Step, OwnStep, Stores };
 struct Wanted {
-  uint64_t at;      // a step of all threads; or, of `thread`, how many events it has recorded
-  uint32_t thread;  // 0: `at` is a step
+  uint64_t at;      // a step of all threads; or of `thread`: a step of its own, how many stores to PM it has made
+  uint32_t thread;  // 0: of all
   uint32_t to;
+  When when;
 };
 
 enum class Kind : uint8_t { None, List, Random, RoundRobin, Priority };
@@ -75,7 +78,11 @@ Kind kind = Kind::None;
 uint64_t chance = 0;  // state of the random numbers
 uint64_t rate = 64;   // one switch in so many steps
 uint64_t quantum = 0;
-uint64_t lowest = 0;  // of priorities: counts down
+uint64_t lowest = 0;            // of priorities: counts down
+uint64_t changes[kMostWanted];  // of priorities: the steps at which they change
+uint32_t changeCount = 0;
+uint32_t changeNext = 0;
+// In their order. The first of them ends what another kind of schedule decided until then.
 Wanted wanted[kMostWanted];
 uint32_t wantedCount = 0;
 uint32_t wantedNext = 0;
@@ -201,6 +208,7 @@ void giveTurn(uint32_t to);
 // those who may be woken for nothing try again now and then. In a recording that ends.
 void tryAgainLater() {
   constexpr uint32_t kRounds = 20;
+  if (lookOutside != nullptr) return lookOutside();
   Table table;
   if (!controlled || current != 0) return;
   if (isRecording() && ++idleRounds > kRounds)
@@ -215,16 +223,21 @@ void tryAgainLater() {
 // Waits for the turn. Whoever is ready looks after the others meanwhile; whoever found that nobody is (`last`), too.
 void awaitTurn(Thread& thread, bool last = false) {
   Watch watch;
-  timespec tick = {0, 100000000};
+  constexpr long kTick = 100000000, kShortTick = 5000000;
+  long waited = 0;
   bool others = isRestart() && (worker->used & BLACKOUT_USED_PROCESSES) != 0;
   while (__atomic_load_n(&thread.turn, __ATOMIC_ACQUIRE) == 0) {
-    if (last && (isRecording() || others)) {
-      if (futex(&thread.turn, FUTEX_WAIT, 0, &tick) != 0 && errno == ETIMEDOUT) tryAgainLater();
-      continue;
-    }
+    bool outside = lookOutside != nullptr;
+    bool looks = outside || (last && (isRecording() || others));
     // Whoever waits for a moment could go on then.
     bool ready = *const_cast<volatile State*>(&thread.state) == State::Ready || thread.moment != kNever;
-    if (futex(&thread.turn, FUTEX_WAIT, 0, ready ? &tick : nullptr) != 0 && errno == ETIMEDOUT && ready) watch.look();
+    timespec tick = {0, outside ? kShortTick : kTick};
+    if (futex(&thread.turn, FUTEX_WAIT, 0, looks || ready ? &tick : nullptr) == 0 || errno != ETIMEDOUT) continue;
+    if (looks && __atomic_load_n(&current, __ATOMIC_RELAXED) == 0) tryAgainLater();
+    waited += tick.tv_nsec;
+    if (!ready || waited < kTick) continue;
+    waited = 0;
+    watch.look();
   }
   if (lost_ != nullptr) return;
   __atomic_store_n(&thread.turn, 0, __ATOMIC_RELAXED);
@@ -268,10 +281,35 @@ uint32_t highest() {
   return best;
 }
 
+// Whether the next wanted switch is to be made here. A thread that waits or yields makes no store meanwhile.
+bool isDue(const Wanted& w, bool waits) {
+  if (w.thread != 0 && w.thread != self.turns) return false;
+  switch (w.when) {
+    case When::Step:
+      return steps >= w.at;
+    case When::OwnStep:
+      return self.steps >= w.at;
+    case When::Stores:
+      return !waits && self.stores >= w.at && w.to <= threadCount;
+  }
+  return false;
+}
+// Who goes on by the list of wanted switches; 0: it does not say.
+uint32_t wantedNow(bool waits) {
+  while (wantedNext < wantedCount && isDue(wanted[wantedNext], waits)) {
+    uint32_t to = wanted[wantedNext++].to;
+    kind = Kind::List;
+    if (to == self.turns) continue;  // it came to that by itself
+    return to <= threadCount && threads[to].state == State::Ready ? to : 0;
+  }
+  return 0;
+}
+
 // Who goes on when the caller can't, or is better left waiting.
 uint32_t chooseOther() {
   uint32_t others = readyOthers();
   if (others == 0) return 0;
+  if (uint32_t to = wantedNow(true); to != 0) return to;
   switch (kind) {
     case Kind::Random:
       return nthReadyOther(random() % others);
@@ -286,6 +324,7 @@ uint32_t chooseOther() {
 
 // Who goes on where the caller could.
 uint32_t chooseAt() {
+  if (uint32_t to = wantedNow(false); to != 0) return to;
   switch (kind) {
     case Kind::Random:
       if (random() % rate != 0) return self.turns;
@@ -293,31 +332,45 @@ uint32_t chooseAt() {
     case Kind::RoundRobin:
       return steps - turnBegan >= quantum ? nextReady() : self.turns;
     case Kind::Priority:
-      if (wantedNext < wantedCount && steps >= wanted[wantedNext].at) {
-        ++wantedNext;
+      if (changeNext < changeCount && steps >= changes[changeNext]) {
+        ++changeNext;
         me().order = --lowest;
       }
       return highest();
-    case Kind::List: {
-      if (wantedNext == wantedCount) return self.turns;
-      const Wanted& w = wanted[wantedNext];
-      bool now = w.thread == 0 ? steps >= w.at : w.thread == self.turns && self.events >= w.at;
-      if (!now) return self.turns;
-      ++wantedNext;
-      return w.to <= threadCount && threads[w.to].state == State::Ready ? w.to : self.turns;
-    }
+    case Kind::List:
     case Kind::None:
       break;
   }
   return self.turns;
 }
 
+// What a switch event says of when: the steps of all threads, and above them those of this one.
+uint64_t stepsNow() { return self.steps << 32 | (steps & UINT32_MAX); }
+
 enum Reason : uint8_t { kChosen = 0, kYields = 1, kBlocked = 2, kEnds = 3 };
 
 void note(Reason reason, uint32_t to) {
   if (!recordsEvents()) return;
+  // Where it waits is worth knowing if nobody ever wakes it.
+  Stack stack;
+  if (reason == kBlocked) walkStack(stack, __builtin_frame_address(0));
   Scope scope;
-  if (!scope.nested) append(BLACKOUT_EV_Switch, reason, 0, steps, uint64_t{self.turns} << 32 | to);
+  if (scope.nested) return;
+  uint32_t where = reason == kBlocked ? whereOf(librarySite("wait"), stack) : 0;
+  append(BLACKOUT_EV_Switch, reason, where, stepsNow(), uint64_t{self.turns} << 32 | to);
+}
+
+// A step at which the schedule has a choice, for whoever tries them all.
+void noteStep(bool goesOn) {
+  if (options.steps == 0 || !recordsEvents() || readyOthers() == 0) return;
+  uint64_t ready = 0;
+  constexpr uint32_t kNamed = 32;
+  for (uint32_t i = 1; i <= threadCount && i <= kNamed; ++i)
+    if (threads[i].state == State::Ready && (goesOn || i != self.turns)) ready |= uint64_t{1} << (i - 1);
+  Scope scope;
+  if (!scope.nested)
+    append(BLACKOUT_EV_Switch, goesOn ? BLACKOUT_SWITCH_STEP : BLACKOUT_SWITCH_WAITS, 0, stepsNow(),
+           uint64_t{self.turns} << 32 | ready);
 }
 
 // Nobody is ready. Whoever waits for a moment gets it; then whoever may be woken for nothing is, once.
@@ -355,6 +408,7 @@ uint32_t wakeSomebody() {
 
 // A thread that waits, or is over, gives the turn away. True: it got it back at once.
 bool passOn(Reason reason, bool last = false) {
+  noteStep(false);
   uint32_t to = chooseOther();
   if (to == 0) to = wakeSomebody();
   if (to == 0 && isRestart() && (worker->used & BLACKOUT_USED_PROCESSES) == 0)
@@ -392,7 +446,8 @@ void readList(const char* at) {
     if (wantedCount == kMostWanted) stop("BLACKOUT_OPTIONS: too many switches in schedule", nullptr, 2);
     Wanted w{};
     w.at = number(at);
-    if (*at == 'e') {
+    if (*at == 's' || *at == 'n') {
+      w.when = *at == 's' ? When::Stores : When::OwnStep;
       ++at;
       w.thread = uint32_t(w.at);
       w.at = number(at);
@@ -404,17 +459,17 @@ void readList(const char* at) {
   }
 }
 
-void readPriorities(const char* at) {
+void readPriorities(const char*& at) {
   chance = number(at);
   uint64_t depth = number(at);
   uint64_t length = number(at);
   lowest = 1 << 20;
-  for (uint64_t i = 1; i < depth && wantedCount < kMostWanted; ++i) {
+  for (uint64_t i = 1; i < depth && changeCount < kMostWanted; ++i) {
     // Ascending, by insertion.
     uint64_t step = 1 + random() % (length == 0 ? 1 : length);
-    uint32_t k = wantedCount++;
-    for (; k > 0 && wanted[k - 1].at > step; --k) wanted[k] = wanted[k - 1];
-    wanted[k] = {step, 0, 0};
+    uint32_t k = changeCount++;
+    for (; k > 0 && changes[k - 1] > step; --k) changes[k] = changes[k - 1];
+    changes[k] = step;
   }
 }
 
@@ -426,7 +481,7 @@ void readSchedule() {
   if (begins(at, "random")) {
     kind = Kind::Random;
     chance = number(at);
-    if (*at != '\0') rate = number(at);
+    if (*at != '\0' && *at != '+') rate = number(at);
     if (rate == 0) rate = 1;
   } else if (begins(at, "turns")) {
     kind = Kind::RoundRobin;
@@ -436,10 +491,11 @@ void readSchedule() {
     readPriorities(at);
   } else if (begins(at, "list")) {
     kind = Kind::List;
-    readList(at);
+    return readList(at);
   } else {
     stop("BLACKOUT_OPTIONS: no such schedule:", at, 2);
   }
+  if (*at == '+') readList(at + 1);
 }
 
 bool takesControl() { return kind != Kind::None && lost_ == nullptr; }
@@ -480,10 +536,17 @@ void setHandle(uint32_t thread, pthread_t handle) {
   controlled = lost_ == nullptr;
 }
 
+static void countStep() {
+  ++steps;
+  ++self.steps;
+}
+
 void beginTurns(uint32_t thread) {
   self.turns = thread;
   threads[thread].tid = self.tid;
   awaitTurn(threads[thread]);
+  // A step: a schedule can hold it back before all that it does.
+  switchPoint(&threads[thread]);
 }
 
 void endTurns() {
@@ -495,6 +558,7 @@ void endTurns() {
   for (uint32_t i = 1; i <= threadCount; ++i)
     if (threads[i].state == State::Waits && threads[i].on == &me()) threads[i].state = State::Ready;
   dying = me().tid;
+  countStep();
   bool alone = living == 1;
   passOn(kEnds, alone);
 }
@@ -534,7 +598,7 @@ static void changeTurn(Reason reason, uint32_t to) {
 
 void switchAt(const void* site) {
   if (!mayTakePart()) return;
-  ++steps;
+  countStep();
   retried = false;
   idleRounds = 0;
   Thread& t = me();
@@ -544,13 +608,15 @@ void switchAt(const void* site) {
     t.again = 0;
     return yieldTurn();
   }
+  noteStep(true);
   if (uint32_t to = chooseAt(); to != self.turns && to != 0) changeTurn(kChosen, to);
 }
 
 void yieldTurn() {
   if (!controlled || !mayTakePart()) return;
-  ++steps;
+  countStep();
   if (kind == Kind::Priority) me().order = --lowest;
+  noteStep(false);
   if (uint32_t to = chooseOther(); to != 0) changeTurn(kYields, to);
 }
 
@@ -565,7 +631,7 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
   bool again = false;
   {
     Table table;
-    ++steps;
+    countStep();
     t.on = on;
     t.retry = retry;
     t.moment = moment;

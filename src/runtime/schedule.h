@@ -64,6 +64,9 @@ struct TurnClock {
 };
 extern const TurnClock* turnClock;
 
+// Makes those ready that wait for the outside and that something has come for (outside.h); null: nobody does.
+extern void (*lookOutside)();
+
 // Why control was lost, for a sentence; null: it was not.
 const char* lostControl();
 // Whether that was because all threads wait for ever: whoever can't be woken for nothing waits on by its own call.

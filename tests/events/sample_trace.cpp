@@ -76,6 +76,7 @@ TraceWriter sampleTrace() {
   w.event(EventKind::ThreadCreate, 1);
   w.event(EventKind::Switch, 1, 3, (std::uint64_t{1} << 32) | 2);
   w.event(EventKind::ThreadBegin, 2, 1, 4712);
+  w.event(EventKind::ThreadJoin, 1, 0, 3);
   w.event(EventKind::Lock, 2, 0x7ffd00003000);
   w.store(EventKind::Store, 2, at(0x1200), "thread 2", storeHere);
   w.event(EventKind::Unlock, 2, 0x7ffd00003000);

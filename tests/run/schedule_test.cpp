@@ -9,7 +9,8 @@ namespace {
 
 TEST(Schedule, TextAndBack) {
   for (const char* text : {"system", "random,7,64", "random,1,1", "turns,5", "priorities,3,4,1000", "list",
-                           "list,12>2,40>1", "list,2e14>3,99>1"}) {
+                           "list,12>2,40>1", "list,2s14>3,99>1", "list,1n7>2",
+                           "random,1,64+2s14>3,3n5>2", "turns,5+9>1", "priorities,3,4,1000+1>2"}) {
     auto s = Schedule::parse(text);
     ASSERT_TRUE(s) << text;
     EXPECT_EQ(s->text(), text);
@@ -33,7 +34,12 @@ TEST(Schedule, WhatIsNone) {
                            "list,1>",
                            "list,1>0",
                            "list,>2",
-                           "list,1e>2",
+                           "list,1s>2",
+                           "list,0s1>2",
+                           "list+1>2",
+                           "random,1+",
+                           "random,1,2+1>2,",
+                           "system+1>2",
                            "list12>2",
                            "list,1>2,",
                            "sometimes",

@@ -7,6 +7,7 @@
 // RUN: FileCheck %s < %t.out
 // CHECK: all threads of the program wait for each other
 // CHECK: nobody is left to wake any of its threads
+// CHECK: The recorded run ended in a deadlock: thread 1 waits in main (deadlock.cpp:[[#]]); thread 2 waits in {{.*}} (deadlock.cpp:[[#]]).
 // CHECK: SUMMARY: {{.*}}1 shown
 //
 // Under a schedule that lets one thread go on until it waits there is none.

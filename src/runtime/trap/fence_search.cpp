@@ -139,7 +139,7 @@ void Search::countBetween(uintptr_t begin, uintptr_t end) {
   if (!other_.over({begin, end}))
     countUnproved(begin, end);
   else
-    result_.unproved += uint32_t(other_.fences.size());
+    result_.unproved += ordering(other_.fences);
 }
 
 FunctionRange Search::between(uintptr_t pc) {
@@ -251,7 +251,6 @@ bool Search::rejectEntered(uintptr_t begin, uintptr_t end) {
   size_t kept = 0;
   for (const Fence& fence : result_.found)
     if (fence.kind != 0) result_.found[kept++] = fence;
-  result_.unproved += uint32_t(result_.found.size() - kept);
   result_.found.shrink(kept);
   return true;
 }
@@ -271,7 +270,10 @@ void Search::reject(uintptr_t target) {
   for (Fence& fence : result_.found) {
     if (target <= fence.pc || target >= fence.pc + fence.room) continue;
     // Into the middle of what was proved to be one instruction: it is two things at once.
-    if (target < fence.pc + fence.length) fence.kind = 0;
+    if (target < fence.pc + fence.length) {
+      result_.unproved += fence.kind != 0 && fence.kind != kPauseKind ? 1 : 0;
+      fence.kind = 0;
+    }
     fence.room = fence.length;
     return;
   }
@@ -297,6 +299,12 @@ bool Search::run() {
 }
 
 }  // namespace
+
+uint32_t ordering(MappedArray<Fence>& fences) {
+  uint32_t n = 0;
+  for (const Fence& fence : fences) n += fence.kind != kPauseKind ? 1 : 0;
+  return n;
+}
 
 bool searchFences(const dl_phdr_info& info, FenceSearch& search) { return Search(info, search).run(); }
 

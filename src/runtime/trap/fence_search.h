@@ -22,6 +22,9 @@ struct FenceSearch {
   bool requests = false;  // client requests of pmemcheck among them
 };
 
+// How many of them order or flush something.
+uint32_t ordering(MappedArray<Fence>& fences);
+
 // False: no memory.
 bool searchFences(const dl_phdr_info& info, FenceSearch& search);
 

@@ -14,6 +14,9 @@ constexpr uint8_t kJumpLength = 5;
 // The client request of Valgrind: four rol of rdi, which leave it as it was, and xchg rbx, rbx.
 constexpr uint8_t kRequestLength = 19;
 
+// A pause: it orders nothing, but under control (schedule.h) a thread that spins gives its turn away there.
+constexpr uint8_t kPauseKind = 0xfe;
+
 struct Fence {
   uintptr_t pc;
   uint8_t length;
@@ -29,7 +32,7 @@ struct Patch {
   uintptr_t pc;          // of the original instruction
   uint8_t original[19];  // its bytes; a request has five instructions
   uint8_t length;
-  uint8_t kind;  // blackout_site_kind: Sfence, Mfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request
+  uint8_t kind;  // blackout_site_kind: Sfence, Mfence, Clflush, Clflushopt, Clwb, Rmw, CmpXchg, Request; or kPauseKind
   mutable const Instruction* instruction = nullptr;  // once somebody has asked what it is
 };
 

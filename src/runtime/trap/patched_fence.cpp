@@ -52,6 +52,7 @@ bool record(const Patch& patch, AccessFrame& f) {
 }  // namespace
 
 bool fenceReached(const Patch& patch, AccessFrame& f) {
+  if (patch.kind == kPauseKind) return !controlled;
   if (self.busy || self.inStub || controlled) return false;
   if (!recordsEvents())
     return patch.kind != BLACKOUT_SITE_Request || (inRun() && isOnlyRecorded(reinterpret_cast<const uint64_t*>(f.rax)));

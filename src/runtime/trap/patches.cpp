@@ -155,10 +155,10 @@ PatchCount patchModule(const PatchTarget& target, PatchAction action) {
   search.sitesEnd = target.sitesEnd;
   PatchCount count;
   if (!searchFences(*target.info, search)) return count;
-  auto found = uint32_t(search.found.size());
+  uint32_t found = ordering(search.found);
   count.unproved = search.unproved;
   count.requests = search.requests;
-  if (found == 0) return count;
+  if (search.found.size() == 0) return count;
 
   Patched file{target.begin, target.end, nullptr, 0, 0, 0, 0};
   Patched* slot = freeSlot();
@@ -177,10 +177,11 @@ PatchCount patchModule(const PatchTarget& target, PatchAction action) {
   __atomic_store_n(&slot->end, file.end, __ATOMIC_RELEASE);
   for (size_t i = 0; i < file.count; ++i) {
     replace(file.rows[i], roomOf(file.rows[i]));
+    if (file.rows[i].patch.kind == kPauseKind) continue;
+    ++count.patched;
     if (!file.rows[i].breakpoint) ++count.jumps;
   }
   setWritable(*target.info, false);
-  count.patched = uint32_t(file.count);
   count.unproved += found - count.patched;
   return count;
 }

@@ -103,6 +103,8 @@ uint8_t fenceKind(const Decoded& d) {
       return BLACKOUT_SITE_Clflushopt;
     case ZYDIS_MNEMONIC_CLWB:
       return BLACKOUT_SITE_Clwb;
+    case ZYDIS_MNEMONIC_PAUSE:
+      return kPauseKind;
     case ZYDIS_MNEMONIC_XCHG:  // locked without saying so
       return d.touchesMemory() ? BLACKOUT_SITE_Rmw : 0;
     case ZYDIS_MNEMONIC_CMPXCHG:
@@ -140,6 +142,8 @@ bool movable(const Decoded& d) {
   }
 }
 
+static bool isPause(const uint8_t* p, const uint8_t* end) { return end - p >= 2 && p[0] == 0xf3 && p[1] == 0x90; }
+
 bool looksLikeFence(const uint8_t* p, const uint8_t* end) {
   switch (*p) {
     case 0x0f:  // fences with a register form, flushes with a memory operand
@@ -150,6 +154,8 @@ bool looksLikeFence(const uint8_t* p, const uint8_t* end) {
     case 0x86:
     case 0x87:
       return end - p >= 2 && (p[1] < 0xc0 || p[1] == 0xdb);
+    case 0xf3:
+      return isPause(p, end);
     default:
       return false;
   }
@@ -162,7 +168,7 @@ bool mayHaveFences(const FunctionRange& f) {
   if (p == end) return false;
   for (p = bytesAt(f.begin); p < end;) {
     Shape shape = shapeOf(p, end);
-    if (shape.length == 0 || shape.ordering) return true;
+    if (shape.length == 0 || shape.ordering || isPause(p, end)) return true;
     if (isRequest(reinterpret_cast<uintptr_t>(p), f.end)) return true;
     p += shape.length;
   }

@@ -322,8 +322,10 @@ Fault recordFault(const Instruction& i, ucontext_t& context, uintptr_t address, 
 
 // A step of a thread under control. Not inside libc, where it may have a lock of libc's: another thread would wait for
 // that with the turn in its hand.
-void switchAtAccess(uintptr_t pc) {
-  if (__builtin_expect(controlled, 0) && !self.busy && !inRuntime(pc)) switchAt(reinterpret_cast<void*>(pc));
+// A load that is trapped only to be recorded is no step: whether loads are recorded must not change the schedule.
+void switchAtAccess(uintptr_t pc, bool writes) {
+  if (__builtin_expect(controlled, 0) && (writes || !isRecording()) && !self.busy && !inRuntime(pc))
+    switchAt(reinterpret_cast<void*>(pc));
 }
 
 // An access in a stub of which more must be known than its registers.
@@ -345,7 +347,7 @@ bool accessAsAtFault(const PatchedAccess& a, ucontext_t& context) {
 
 bool wholeAccess(const PatchedAccess& a, ucontext_t& context) {
   if (self.busy || self.inStub) return false;  // the runtime's own: see accessBegun
-  switchAtAccess(a.place);
+  switchAtAccess(a.place, a.instruction->operands[0].written);
   self.inStub = true;
   setWholeAccess(&context);
   bool done = accessAsAtFault(a, context);
@@ -399,7 +401,8 @@ void onFault(int signal, siginfo_t* info, void* context) {
   Fault fault = Fault::Theirs;
   if (i != nullptr) {
     auto pc = uintptr_t(u.uc_mcontext.gregs[REG_RIP]);
-    switchAtAccess(pc);
+    constexpr greg_t kWrite = 2;
+    switchAtAccess(pc, (u.uc_mcontext.gregs[REG_ERR] & kWrite) != 0);
     bool counts = countsAndLearns(*i, pc);
     fault = recordsEvents() ? recordFault(*i, u, address, true) : observeFault(*i, u, address, counts);
   }
@@ -422,6 +425,7 @@ void onFault(int signal, siginfo_t* info, void* context) {
 
 // An instruction that was replaced is about to be executed.
 void onPatch(const Patch& patch, ucontext_t& context) {
+  if (patch.kind == kPauseKind) return yieldTurn();
   switchPoint(reinterpret_cast<void*>(patch.pc));
   if (patch.kind != BLACKOUT_SITE_Request && (!recordsEvents())) return;
   int saved = errno;

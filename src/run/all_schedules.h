@@ -1,0 +1,37 @@
+// All schedules of a program's threads with at most so many preemptions (Musuvathi and Qadeer): a thread goes on until
+// it waits or ends unless the schedule takes its turn away, and that it may do a bounded number of times. Where a
+// thread waits, yields or ends, each of those that are ready may be next, for nothing.
+//
+// The program itself says what there is to choose: each run, recorded with its steps, gives the schedules that depart
+// from it once more, behind its own last departure. So each schedule comes once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "events/trace.h"
+#include "run/schedule.h"
+
+namespace blackout {
+
+class AllSchedules {
+ public:
+  explicit AllSchedules(std::uint64_t preemptions) : most_(preemptions) { waiting_.push_back({}); }
+
+  // Those with fewer preemptions first; none: there are no more.
+  std::optional<Schedule> next();
+  // What the program did under the last one, recorded with its steps.
+  void ran(const Trace& trace);
+
+ private:
+  struct Departures {
+    std::vector<Switch> switches;
+    std::uint64_t preemptions = 0;
+  };
+  std::uint64_t most_;
+  std::deque<Departures> waiting_;
+  Departures last_;
+};
+
+}  // namespace blackout
