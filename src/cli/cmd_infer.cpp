@@ -149,8 +149,10 @@ const Register registered({
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
-      app.add_flag("--why", o->text.reasons, "give the reason for each guarded field, pairs of nested tests, every read of an array, and what was dropped");
-      app.add_option("--infer-time", o->infer.seconds, "seconds for arrays and their counters, 0 for no bound")
+      app.add_flag("--why", o->text.reasons,
+                   "give the reason for each guarded field, pairs of nested tests, every read of an array, and what "
+                   "was dropped");
+      app.add_option("--infer-time", o->infer.seconds, "seconds to look for arrays and their counters; 0: not at all")
           ->type_name("SECONDS")
           ->check(CLI::NonNegativeNumber);
       app.add_flag("--all", o->infer.all, "list fields that nothing shows to be persistent, too");

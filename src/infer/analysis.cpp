@@ -148,7 +148,7 @@ InferredProperties inferProperties(const ProgramBitcode& program, const InferOpt
   std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
   straighten(*module);
   InferredProperties result{guardiansIn(*module, options, std::move(notes)), {}};
-  result.counting = inferCounting(*module, {.all = options.all, .seconds = options.seconds});
+  if (options.seconds > 0) result.counting = inferCounting(*module, {.all = options.all, .seconds = options.seconds});
   return result;
 }
 

@@ -59,7 +59,8 @@ Keys behind(const Keys& members, FieldTable& fields) {
 
 class Levels {
  public:
-  Levels(FieldTable& fields, const DataLayout& dl) : fields_(fields), dl_(dl) {}
+  Levels(FieldTable& fields, const DataLayout& dl, std::vector<const Use*>* ways)
+      : fields_(fields), dl_(dl), ways_(ways) {}
 
   std::vector<ArrayLevel> of(const Use& pointer) {
     const Use* at = &pointer;
@@ -73,7 +74,11 @@ class Levels {
       if (const auto* phi = dyn_cast<PHINode>(v)) {
         Type* step = nullptr;
         const Use* beginning = moving_ == nullptr ? beginningOf(*phi, step) : nullptr;
-        if (beginning == nullptr || step == nullptr || !step->isSized()) return {};
+        if (beginning == nullptr || step == nullptr || !step->isSized()) {
+          for (const Use& way : phi->incoming_values())
+            if (ways_ != nullptr && isa<GetElementPtrInst>(way.get())) ways_->push_back(&way);
+          return std::move(levels_);
+        }
         std::uint64_t size = dl_.getTypeAllocSize(step).getFixedValue();
         // Inside of an element, or some elements further on.
         if (!pending_.fits(size)) return {};
@@ -138,8 +143,8 @@ class Levels {
       steps.push_back({&use, number == 1 ? nullptr : i.getIndexedType(), offset});
       if (number > 1)
         if (const auto* c = dyn_cast<ConstantInt>(use.get()))
-          offset += c->getSExtValue() *
-                    static_cast<std::int64_t>(dl_.getTypeAllocSize(i.getIndexedType()).getFixedValue());
+          offset +=
+              c->getSExtValue() * static_cast<std::int64_t>(dl_.getTypeAllocSize(i.getIndexedType()).getFixedValue());
     }
     for (std::size_t k = steps.size(); k-- > 0;) {
       const Step& step = steps[k];
@@ -178,6 +183,7 @@ class Levels {
 
   FieldTable& fields_;
   const DataLayout& dl_;
+  std::vector<const Use*>* ways_;
   Pending pending_;
   const Use* moving_ = nullptr;
   const Value* beginning_ = nullptr;
@@ -186,8 +192,9 @@ class Levels {
 
 }  // namespace
 
-std::vector<ArrayLevel> arrayLevels(const Use& pointer, FieldTable& fields, const DataLayout& dl) {
-  std::vector<ArrayLevel> levels = Levels(fields, dl).of(pointer);
+std::vector<ArrayLevel> arrayLevels(const Use& pointer, FieldTable& fields, const DataLayout& dl,
+                                    std::vector<const Use*>* ways) {
+  std::vector<ArrayLevel> levels = Levels(fields, dl, ways).of(pointer);
   std::erase_if(levels, [](const ArrayLevel& l) { return l.containers.empty(); });
   return levels;
 }

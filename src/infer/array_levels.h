@@ -32,7 +32,8 @@ struct ArrayLevel {
   const llvm::Value* beginning = nullptr;
 };
 
-// Innermost first. Of an address that begins at several places there is none.
-std::vector<ArrayLevel> arrayLevels(const llvm::Use& pointer, FieldTable& fields, const llvm::DataLayout& dl);
+// Innermost first. Where an address comes on several ways, each of them that goes through an array is one of `ways`.
+std::vector<ArrayLevel> arrayLevels(const llvm::Use& pointer, FieldTable& fields, const llvm::DataLayout& dl,
+                                    std::vector<const llvm::Use*>* ways = nullptr);
 
 }  // namespace blackout

@@ -91,7 +91,7 @@ bool Changes::overlap(const Keys& written, const Keys& cell) const {
 
 namespace {
 
-constexpr int kRounds = 6;             // members of members of members
+constexpr int kRounds = 6;               // members of members of members
 constexpr std::size_t kMostCells = 400;  // of a function
 
 bool isScalar(const Type* t) { return t->isPointerTy() || (t->isIntegerTy() && t->getIntegerBitWidth() <= 64); }
@@ -103,7 +103,8 @@ bool isOwn(const Value* object, int depth = 0) {
     if (isa<LoadInst>(u)) continue;
     if (const auto* store = dyn_cast<StoreInst>(u); store != nullptr && store->getValueOperand() != object) continue;
     if (isa<GEPOperator>(u) && isOwn(u, depth + 1)) continue;
-    if (const auto* i = dyn_cast<IntrinsicInst>(u); i != nullptr && (i->isLifetimeStartOrEnd() || isa<DbgInfoIntrinsic>(i)))
+    if (const auto* i = dyn_cast<IntrinsicInst>(u);
+        i != nullptr && (i->isLifetimeStartOrEnd() || isa<DbgInfoIntrinsic>(i)))
       continue;
     return false;
   }
@@ -329,8 +330,7 @@ class Rewriter {
   bool definedBy(const Value* v, const DominatorTree& tree, Instruction*& latest, int depth) const {
     const auto* i = dyn_cast<Instruction>(v);
     if (i == nullptr) return isa<Argument, Constant>(v);
-    if (depth < 16 && (isa<GetElementPtrInst, FreezeInst>(i) ||
-                       (depth > 0 && isa<CastInst, BinaryOperator>(i)))) {
+    if (depth < 16 && (isa<GetElementPtrInst, FreezeInst>(i) || (depth > 0 && isa<CastInst, BinaryOperator>(i)))) {
       for (const Value* operand : i->operands())
         if (!definedBy(operand, tree, latest, depth + 1)) return false;
       return true;

@@ -39,6 +39,8 @@ double CountingProperty::score() const {
 
 std::string boundText(const CountingProperty& p) {
   std::string bound = p.counter.substr(p.counter.rfind('.') + 1);
+  if (p.mask != 0)
+    bound = "the low " + std::to_string(__builtin_popcountll(static_cast<std::uint64_t>(p.mask))) + " bits of " + bound;
   switch (p.rule) {
     case CountingRule::Power:
       bound = "1 << " + bound;

@@ -35,9 +35,13 @@ struct CountingProperty {
   CountingRule rule{};
   std::vector<FieldKey> arrays;  // "Node.children[]"; several only for Sum
   FieldKey counter;
-  FieldKey pointer;            // "Dir.slots": the member that leads to the array; empty: the array is a member itself
-  std::int64_t constant = 0;   // of Complement
-  bool notZero = false;        // proven only for a counter that is not 0, as a capacity is
+  FieldKey pointer;           // "Dir.slots": the member that leads to the array; empty: the array is a member itself
+  std::int64_t constant = 0;  // of Complement
+  std::int64_t mask = 0;      // the counter is these bits of its field; 0: all of it
+  // How an object has them: bytes from the array, or the pointer to it, to the counter; bytes of an array inside it.
+  std::int64_t counterAt = 0;
+  std::uint64_t arrayBytes = 0;    // 0: not known
+  bool notZero = false;            // proven only for a counter that is not 0, as a capacity is
   std::vector<CountedRead> reads;  // in order of place
   std::size_t proven = 0, refuted = 0, unknown = 0;
   // In functions that change both.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "infer/bind_calls.h"
 #include "infer/cell_objects.h"
 #include "infer/cells.h"
 #include "infer/guards.h"
@@ -45,15 +46,16 @@ struct Array {
   bool varies = false;      // some read is not at a constant index
   std::optional<KeyNo> pointer;
   std::map<FunctionNo, std::set<AccessSite>> writes, pointerWrites;
-  std::uint64_t elements = 0;
+  std::uint64_t elements = 0, elementSize = 0;
   std::optional<std::pair<const StructType*, std::int64_t>> layout;
 };
 
 struct Counter {
   Type* type = nullptr;
   bool severalTypes = false;
-  bool shifts = false;                  // a shift is by it
-  std::set<std::int64_t> minuends;      // constants that it is taken from
+  bool shifts = false;              // a shift is by it
+  std::set<std::int64_t> masks;     // what is left of it before it is used
+  std::set<std::int64_t> minuends;  // constants that it is taken from
   std::map<FunctionNo, std::set<AccessSite>> writes;
   std::optional<std::pair<const StructType*, std::int64_t>> layout;
 };
@@ -73,7 +75,7 @@ const Use* useOf(const Instruction& i, const Value* pointer) {
 }
 
 std::optional<std::pair<const StructType*, std::int64_t>> layoutOf(const Value* address, std::int64_t beyond,
-                                                                    const DataLayout& dl) {
+                                                                   const DataLayout& dl) {
   const auto* gep = dyn_cast<GEPOperator>(address);
   const auto* type = gep == nullptr ? nullptr : dyn_cast<StructType>(gep->getSourceElementType());
   if (type == nullptr || gep->getNumIndices() < 2) return std::nullopt;
@@ -146,7 +148,21 @@ class Analysis {
     const Use* use = useOf(i, pointer);
     if (use == nullptr) return;
     bool onStack = localPlace(pointer, dl_).variable != nullptr;
-    std::vector<ArrayLevel> levels = arrayLevels(*use, code_.fields, dl_);
+    std::vector<const Use*> ways;
+    addReads(f, i, a, const_cast<Instruction*>(&i), onStack, arrayLevels(*use, code_.fields, dl_, &ways));
+    // An address that was computed on another way is as good as read there.
+    for (const Use* way : ways) {
+      const auto* phi = cast<PHINode>(way->getUser());
+      addReads(f, i, a, phi->getIncomingBlock(*way)->getTerminator(), onStack, arrayLevels(*way, code_.fields, dl_));
+    }
+    if (isa<LoadInst>(i) && i.getType()->isIntegerTy() && a.readKeys.size() == 1 && !a.readsLocal)
+      noteCounter(a.readKeys[0], pointer, i.getType());
+    if (isa<LoadInst>(i))
+      for (const User* u : i.users()) noteUse(*u, i, a, 0);
+  }
+
+  void addReads(FunctionNo f, const Instruction& i, const CodeAccess& a, Instruction* at, bool onStack,
+                std::vector<ArrayLevel> levels) {
     for (std::size_t k = 0; k < levels.size(); ++k) {
       ArrayLevel& level = levels[k];
       if (level.containers.size() != 1) continue;
@@ -158,12 +174,8 @@ class Analysis {
       }
       array.varies |= !level.indices.empty() || level.moving != nullptr;
       bool range = isa<CallBase>(i) && k == 0;
-      array.reads.push_back({const_cast<Instruction*>(&i), f, a.site, std::move(level), range ? lengthOf(i) : nullptr});
+      array.reads.push_back({at, f, a.site, std::move(level), range ? lengthOf(i) : nullptr});
     }
-    if (isa<LoadInst>(i) && i.getType()->isIntegerTy() && a.readKeys.size() == 1 && !a.readsLocal)
-      noteCounter(a.readKeys[0], pointer, i.getType());
-    if (isa<LoadInst>(i))
-      for (const User* u : i.users()) noteUse(*u, i, a, 0);
   }
 
   // How the number is used: shifted by, taken from a constant.
@@ -176,6 +188,9 @@ class Analysis {
     const auto* b = dyn_cast<BinaryOperator>(&u);
     if (b == nullptr) return;
     if ((b->isShift()) && b->getOperand(1) == &v) counters_[a.readKeys[0]].shifts = true;
+    const auto* mask = dyn_cast<ConstantInt>(b->getOperand(1));
+    if (b->getOpcode() == Instruction::And && mask != nullptr && mask->getValue().isMask())
+      counters_[a.readKeys[0]].masks.insert(mask->getSExtValue());
     const auto* from = dyn_cast<ConstantInt>(b->getOperand(0));
     if (b->getOpcode() == Instruction::Sub && b->getOperand(1) == &v && from != nullptr && from->getSExtValue() > 1) {
       counters_[a.readKeys[0]].minuends.insert(from->getSExtValue());
@@ -186,6 +201,7 @@ class Analysis {
 
   void noteArray(Array& array, const ArrayLevel& level) {
     array.elements = std::max(array.elements, level.elements);
+    array.elementSize = std::max(array.elementSize, level.elementSize);
     if (!array.layout) array.layout = layoutOf(level.anchor.pointer->get(), level.anchor.offset, dl_);
     if (!level.behindPointer) return;
     FieldKey key = code_.fields.key(level.containers[0]);
@@ -272,7 +288,10 @@ class Analysis {
       if (array.pointer)
         if (auto own = keyWrites_.find(*array.pointer); own != keyWrites_.end()) array.pointerWrites = own->second;
       for (auto& [counter, what] : counters_) {
-        if (code_.fields.structOf(counter) != code_.fields.structOf(key) || what.type == nullptr) continue;
+        // A member of the same struct, or of another part of the same object, as of its base class.
+        if (what.type == nullptr) continue;
+        if (code_.fields.structOf(counter) != code_.fields.structOf(key) && !distances_.contains({key, counter}))
+          continue;
         if (auto own = keyWrites_.find(counter); own != keyWrites_.end()) what.writes = own->second;
         if (!types_.isPersistent(key) || !types_.isPersistent(counter)) {
           drop(key, counter, "nothing shows that it is persistent");
@@ -332,10 +351,26 @@ class Analysis {
     std::string why;
     bool notZero = false;
   };
-  struct Evidence {
-    std::map<AccessSite, Verdict> size, power;
-    std::map<std::int64_t, std::map<AccessSite, Verdict>> complement;
+  // What the bound may be, and what was found out about it.
+  struct Hypothesis {
+    CountingRule rule{};
+    std::int64_t constant = 0;  // Complement: the counter is taken from it
+    std::int64_t mask = 0;      // of a counter that shares its word with something else; 0: none
+    std::map<AccessSite, Verdict> verdicts;
+    std::size_t refuted = 0;
   };
+
+  std::vector<Hypothesis> hypotheses(const Counter& counter) const {
+    std::vector<Hypothesis> all;
+    auto add = [&](CountingRule rule, std::int64_t constant, std::int64_t mask) {
+      all.push_back({rule, constant, mask, {}, 0});
+    };
+    add(CountingRule::Size, 0, 0);
+    for (std::int64_t mask : counter.masks) add(CountingRule::Size, 0, mask);
+    if (counter.shifts) add(CountingRule::Power, 0, 0);
+    for (std::int64_t c : counter.minuends) add(CountingRule::Complement, c, 0);
+    return all;
+  }
 
   void prove(FunctionNo no) {
     struct Question {
@@ -366,16 +401,16 @@ class Analysis {
     ScalarEvolution evolution(f, library, assumptions, tree, loops);
     for (const Question& q : questions) {
       if (late()) return;
-      Evidence& evidence = evidence_[q.pair];
-      const CallInst* note = wanted[q.wanted].note;
-      auto ask = [&](CountingRule rule, std::int64_t constant) {
-        return answer(*q.read, note, rule, constant, cells, evolution, loops, tree);
-      };
-      merge(evidence.size, q.read->site, ask(CountingRule::Size, 0));
-      const Counter& counter = counters_[pairs_[q.pair].counter];
-      if (counter.shifts) merge(evidence.power, q.read->site, ask(CountingRule::Power, 0));
-      for (std::int64_t c : counter.minuends)
-        merge(evidence.complement[c], q.read->site, ask(CountingRule::Complement, c));
+      auto [at, fresh] = evidence_.try_emplace(q.pair);
+      if (fresh) at->second = hypotheses(counters_[pairs_[q.pair].counter]);
+      // One that so much speaks against can't become a property any more.
+      const std::size_t reads = arrays_[pairs_[q.pair].array].reads.size();
+      for (Hypothesis& h : at->second) {
+        if (static_cast<double>(h.refuted) > (1 - kRelaxed) * static_cast<double>(reads)) continue;
+        Verdict v = answer(*q.read, wanted[q.wanted].note, h, cells, evolution, loops, tree);
+        h.refuted += v.proof == ReadProof::Refuted ? 1 : 0;
+        merge(h.verdicts, q.read->site, std::move(v));
+      }
     }
   }
 
@@ -389,24 +424,43 @@ class Analysis {
     at->second.notZero = notZero;
   }
 
-  Verdict answer(const ArrayRead& r, const CallInst* note, CountingRule rule, std::int64_t constant,
-                 const CellValues& cells, ScalarEvolution& evolution, LoopInfo& loops, DominatorTree& tree) {
+  Verdict answer(const ArrayRead& r, const CallInst* note, const Hypothesis& h, const CellValues& cells,
+                 ScalarEvolution& evolution, LoopInfo& loops, DominatorTree& tree) {
     if (note == nullptr) return {ReadProof::Unknown, "it is not known which object's counter belongs to it", false};
     if (!tree.isReachableFromEntry(r.at->getParent())) return {};
     solver_.push();
     Symbolic symbolic(solver_, code_, cells, evolution, loops, tree);
-    Term counter = symbolic.term(note->getArgOperand(0));
+    Verdict v = answer(r, note, h, symbolic);
+    solver_.pop();
+    return v;
+  }
+
+  Verdict answer(const ArrayRead& r, const CallInst* note, const Hypothesis& h, Symbolic& symbolic) {
     Term index = indexOf(r, symbolic);
+    Term length = r.length == nullptr ? Term{} : solver_.extend(symbolic.term(r.length->get()), 64, false);
     symbolic.assumeReached(*r.at);
+    // Of most counters nothing is said at all.
+    const std::set<const Value*> before = symbolic.symbols();
+    Term counter = symbolic.term(note->getArgOperand(0));
+    if (!isa<Constant>(note->getArgOperand(0)) && symbolic.symbols().size() > before.size()) {
+      Symbolic alone = symbolic.another();
+      (void)alone.term(note->getArgOperand(0));
+      bool related = std::any_of(alone.symbols().begin(), alone.symbols().end(),
+                                 [&](const Value* s) { return before.contains(s); });
+      if (!related)
+        return {symbolic.abstracted() ? ReadProof::Unknown : ReadProof::Refuted,
+                symbolic.abstracted() ? symbolic.abstraction() : "any values: nothing relates the two", false};
+    }
     // Counters of 8 and 16 bits are unsigned; wider ones are far from their sign.
     Term count = solver_.extend(counter, 64, counter.width >= 32);
+    if (h.mask != 0) count = solver_.apply(Op::And, count, solver_.constant(64, h.mask));
     Term bound = count;
-    if (rule == CountingRule::Power) {
+    if (h.rule == CountingRule::Power) {
       solver_.assume(solver_.compare(Cmp::Ult, count, solver_.constant(64, kAddressBits)));
       bound = solver_.apply(Op::Shl, solver_.constant(64, 1), count);
-    } else if (rule == CountingRule::Complement) {
-      solver_.assume(solver_.compare(Cmp::Sle, count, solver_.constant(64, constant)));
-      bound = solver_.apply(Op::Sub, solver_.constant(64, constant), count);
+    } else if (h.rule == CountingRule::Complement) {
+      solver_.assume(solver_.compare(Cmp::Sle, count, solver_.constant(64, h.constant)));
+      bound = solver_.apply(Op::Sub, solver_.constant(64, h.constant), count);
     }
     Term goal;
     if (r.length == nullptr) {
@@ -414,18 +468,17 @@ class Analysis {
     } else {
       // The end of what is read, in bytes; of nothing there is none.
       Term size = solver_.constant(64, static_cast<std::int64_t>(std::max<std::uint64_t>(1, r.level.elementSize)));
-      Term length = solver_.extend(symbolic.term(r.length->get()), 64, false);
       Term end = solver_.apply(Op::Add, solver_.apply(Op::Mul, index, size), length);
       goal = solver_.either(solver_.compare(Cmp::Eq, length, solver_.constant(64, 0)),
                             solver_.compare(Cmp::Sle, end, solver_.apply(Op::Mul, bound, size)));
     }
     Verdict v;
     Solver::Answer answer = solver_.ask(goal);
-    if (answer == Solver::Answer::Refuted && !symbolic.abstracted()) {
+    if (answer == Solver::Answer::Refuted) {
       v.why = valuesText();
       // A capacity is never nothing: where that alone is missing, it is said with the property.
       bool varies = !r.level.indices.empty() || r.level.moving != nullptr;
-      if (varies && rule == CountingRule::Size) {
+      if (varies && h.rule == CountingRule::Size) {
         solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
         if (solver_.ask(goal) == Solver::Answer::Proven) {
           answer = Solver::Answer::Proven;
@@ -433,7 +486,6 @@ class Analysis {
         }
       }
     }
-    solver_.pop();
     switch (answer) {
       case Solver::Answer::Proven:
         v.why.clear();
@@ -469,7 +521,9 @@ class Analysis {
     const ArrayLevel& level = r.level;
     if (level.moving != nullptr) {
       Term bytes = solver_.extend(symbolic.difference(level.moving->get(), level.beginning), 64, true);
-      return solver_.apply(Op::SDiv, bytes, solver_.constant(64, static_cast<std::int64_t>(std::max<std::uint64_t>(1, level.elementSize))));
+      return solver_.apply(
+          Op::SDiv, bytes,
+          solver_.constant(64, static_cast<std::int64_t>(std::max<std::uint64_t>(1, level.elementSize))));
     }
     Term sum = solver_.constant(64, level.constant);
     for (const Use* index : level.indices)
@@ -486,16 +540,18 @@ class Analysis {
     return out;
   }
 
-  CountingProperty propertyOf(const Pair& pair, CountingRule rule, std::int64_t constant,
-                              const std::map<AccessSite, Verdict>& verdicts) {
+  CountingProperty propertyOf(const Pair& pair, const Hypothesis& h) {
     CountingProperty p;
-    p.rule = rule;
-    p.constant = constant;
+    p.rule = h.rule;
+    p.constant = h.constant;
+    p.mask = h.mask;
     p.arrays = {code_.fields.key(pair.array)};
     p.counter = code_.fields.key(pair.counter);
     const Array& array = arrays_[pair.array];
     if (array.pointer) p.pointer = code_.fields.key(*array.pointer);
-    for (const auto& [site, v] : verdicts) {
+    p.counterAt = pair.distance;
+    if (!array.pointer) p.arrayBytes = array.elements * array.elementSize;
+    for (const auto& [site, v] : h.verdicts) {
       p.reads.push_back({code_.sites.source(site), v.proof, v.why});
       ++(v.proof == ReadProof::Proven ? p.proven : v.proof == ReadProof::Refuted ? p.refuted : p.unknown);
       p.notZero |= v.notZero && v.proof == ReadProof::Proven;
@@ -530,25 +586,26 @@ class Analysis {
     p.counterWrites = of(counter.writes);
   }
 
+  static std::string againstText(const CountingProperty& p) {
+    std::string text = boundText(p);
+    for (ReadProof proof : {ReadProof::Refuted, ReadProof::Unknown})
+      for (const CountedRead& r : p.reads)
+        if (r.proof == proof) return text + "; " + (proof == ReadProof::Refuted ? "not with " : "") + r.why;
+    return text;
+  }
+
   void conclude() {
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
       const Pair& pair = pairs_[k];
-      const Evidence& evidence = evidence_[k];
-      std::vector<CountingProperty> rules{propertyOf(pair, CountingRule::Size, 0, evidence.size)};
-      if (!evidence.power.empty()) rules.push_back(propertyOf(pair, CountingRule::Power, 0, evidence.power));
-      for (const auto& [c, verdicts] : evidence.complement)
-        rules.push_back(propertyOf(pair, CountingRule::Complement, c, verdicts));
+      std::vector<CountingProperty> rules;
+      for (const Hypothesis& h : evidence_[k]) rules.push_back(propertyOf(pair, h));
+      if (rules.empty()) continue;  // out of time
       // The first of the best.
-      auto best = std::max_element(rules.begin(), rules.end(), [](const CountingProperty& a, const CountingProperty& b) {
-        return a.score() < b.score();
-      });
+      auto best =
+          std::max_element(rules.begin(), rules.end(),
+                           [](const CountingProperty& a, const CountingProperty& b) { return a.score() < b.score(); });
       if (best->proven == 0 || best->score() < kRelaxed) {
-        const CountingProperty& first = rules.front();
-        auto refuted = std::find_if(first.reads.begin(), first.reads.end(),
-                                    [](const CountedRead& r) { return r.proof == ReadProof::Refuted; });
-        drop(pair.array, pair.counter,
-             std::to_string(first.proven) + " of " + std::to_string(first.reads.size()) + " reads stay below it" +
-                 (refuted == first.reads.end() ? "" : "; not with " + refuted->why));
+        drop(pair.array, pair.counter, againstText(*best));
         continue;
       }
       addUpdates(*best, pair);
@@ -577,12 +634,15 @@ class Analysis {
   std::map<KeyNo, std::map<FunctionNo, std::set<AccessSite>>> keyWrites_;
   std::map<std::pair<KeyNo, KeyNo>, std::int64_t> distances_;
   std::vector<Pair> pairs_;
-  std::map<std::size_t, Evidence> evidence_;
+  std::map<std::size_t, std::vector<Hypothesis>> evidence_;
   CountingProperties result_;
 };
 
 }  // namespace
 
-CountingProperties inferCounting(Module& module, const CountingOptions& options) { return Analysis(module, options).run(); }
+CountingProperties inferCounting(Module& module, const CountingOptions& options) {
+  bindCalls(module);
+  return Analysis(module, options).run();
+}
 
 }  // namespace blackout

@@ -28,9 +28,7 @@ struct Depth {
 
 }  // namespace
 
-void Symbolic::fact(Term t) {
-  solver_.assume(guards_.empty() ? t : solver_.either(solver_.negate(guards_.back()), t));
-}
+void Symbolic::fact(Term t) { solver_.assume(guards_.empty() ? t : solver_.either(solver_.negate(guards_.back()), t)); }
 
 Term Symbolic::unknown(std::uint32_t width, const char* why) {
   abstracted_ = true;
@@ -70,8 +68,8 @@ Term Symbolic::term(const Value* v) {
 }
 
 Term Symbolic::difference(const Value* pointer, const Value* from) {
-  const SCEV* distance =
-      evolution_.getMinusSCEV(evolution_.getSCEV(const_cast<Value*>(pointer)), evolution_.getSCEV(const_cast<Value*>(from)));
+  const SCEV* distance = evolution_.getMinusSCEV(evolution_.getSCEV(const_cast<Value*>(pointer)),
+                                                 evolution_.getSCEV(const_cast<Value*>(from)));
   if (isa<SCEVCouldNotCompute>(distance)) return unknown(kPointer, "two pointers have nothing in common");
   return ofExpression(distance);
 }
@@ -167,9 +165,10 @@ Term Symbolic::ofExpression(const SCEV* s) {
       // Without wrap-around it goes one way only.
       std::uint64_t size = by < 0 ? 0 - static_cast<std::uint64_t>(by) : static_cast<std::uint64_t>(by);
       if (r->hasNoSelfWrap() && width < 48 && size != 0)
-        fact(solver_.compare(
-            Cmp::Ult, number, solver_.constant(64, static_cast<std::int64_t>((std::uint64_t{1} << width) / size))));
-      if (r->hasNoSignedWrap()) fact(by < 0 ? solver_.compare(Cmp::Sle, t, start) : solver_.compare(Cmp::Sle, start, t));
+        fact(solver_.compare(Cmp::Ult, number,
+                             solver_.constant(64, static_cast<std::int64_t>((std::uint64_t{1} << width) / size))));
+      if (r->hasNoSignedWrap())
+        fact(by < 0 ? solver_.compare(Cmp::Sle, t, start) : solver_.compare(Cmp::Sle, start, t));
       if (r->hasNoUnsignedWrap() && by > 0) fact(solver_.compare(Cmp::Ule, start, t));
       break;
     }
@@ -198,14 +197,19 @@ Term Symbolic::raw(const Value* v) {
   if (const auto* i = dyn_cast<Instruction>(v); i != nullptr && !isa<LoadInst, CallBase, AllocaInst>(i)) {
     t = operation(*i);
   } else if (const CellValue* cell = cells_.of(v)) {
+    symbols_.insert(v);
     t = cell->unknown ? unknown(width, "something changes a field in between") : solver_.symbol(width, nameOf(v));
     // A number in memory that counts is none that is too large for memory.
     if (!v->getType()->isPointerTy() && width >= 32 && !cell->keys.empty())
-      fact(solver_.compare(Cmp::Ult, t, solver_.constant(width, std::int64_t{1} << std::min<int>(kAddressBits, static_cast<int>(width) - 1))));
+      fact(solver_.compare(
+          Cmp::Ult, t,
+          solver_.constant(width, std::int64_t{1} << std::min<int>(kAddressBits, static_cast<int>(width) - 1))));
   } else if (isa<Argument>(v)) {
+    symbols_.insert(v);
     arguments_ = true;
     t = solver_.symbol(width, nameOf(v));
   } else {
+    symbols_.insert(v);
     t = solver_.symbol(width, nameOf(v));
   }
   terms_[v] = t;
@@ -218,7 +222,8 @@ Term Symbolic::operation(const Instruction& i) {
   if (isa<ICmpInst>(i) || (width == 1 && isa<BinaryOperator>(i)))
     return solver_.choose(condition(&i), solver_.constant(1, 1), solver_.constant(1, 0));
   if (const auto* select = dyn_cast<SelectInst>(&i))
-    return solver_.choose(condition(select->getCondition()), term(select->getTrueValue()), term(select->getFalseValue()));
+    return solver_.choose(condition(select->getCondition()), term(select->getTrueValue()),
+                          term(select->getFalseValue()));
   if (const auto* cast = dyn_cast<CastInst>(&i)) {
     const Value* from = cast->getOperand(0);
     if (!isNumber(from->getType())) return unknown(width, "a value is no number");
@@ -337,12 +342,12 @@ Term Symbolic::edge(const BasicBlock* from, const BasicBlock* to) {
     Term c = condition(branch->getCondition());
     return branch->getSuccessor(0) == to ? c : solver_.negate(c);
   }
-  if (const auto* choice = dyn_cast<SwitchInst>(end); choice != nullptr && isNumber(choice->getCondition()->getType())) {
+  if (const auto* choice = dyn_cast<SwitchInst>(end);
+      choice != nullptr && isNumber(choice->getCondition()->getType())) {
     Term number = term(choice->getCondition());
     Term any = solver_.truth(choice->getDefaultDest() == to);
     for (const auto& one : choice->cases()) {
-      Term equal = solver_.compare(
-          Cmp::Eq, number, solver_.constant(number.width, one.getCaseValue()->getSExtValue()));
+      Term equal = solver_.compare(Cmp::Eq, number, solver_.constant(number.width, one.getCaseValue()->getSExtValue()));
       if (one.getCaseSuccessor() == to)
         any = solver_.either(any, equal);
       else if (choice->getDefaultDest() == to)
@@ -397,6 +402,7 @@ Term Symbolic::merged(const PHINode& phi) {
 
 // What a loop carries from turn to turn in a way that scalar evolution can't express.
 Term Symbolic::carried(const PHINode& phi) {
+  symbols_.insert(&phi);
   return unknown(widthOf(phi.getType()), "a loop changes a value in more than one way");
 }
 

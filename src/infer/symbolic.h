@@ -27,6 +27,9 @@ class Symbolic {
            llvm::LoopInfo& loops, llvm::DominatorTree& tree)
       : solver_(solver), code_(code), cells_(cells), evolution_(evolution), loops_(loops), tree_(tree) {}
 
+  // One for the same function that has met nothing yet.
+  Symbolic another() const { return {solver_, code_, cells_, evolution_, loops_, tree_}; }
+
   Solver::Term term(const llvm::Value* v);
   // How far the first pointer is beyond the second.
   Solver::Term difference(const llvm::Value* pointer, const llvm::Value* from);
@@ -37,6 +40,8 @@ class Symbolic {
   // need not be possible.
   bool abstracted() const { return abstracted_; }
   const std::string& abstraction() const { return why_; }
+  // What was met of which the code says no more: arguments, memory, results of calls.
+  const std::set<const llvm::Value*>& symbols() const { return symbols_; }
   // Whether an argument of the function was met.
   bool arguments() const { return arguments_; }
 
@@ -65,6 +70,7 @@ class Symbolic {
   std::map<const llvm::SCEV*, Solver::Term> expressions_;
   std::map<const llvm::Loop*, Solver::Term> turns_;
   std::vector<Solver::Term> guards_;  // of the ways that are looked at; facts hold on the innermost
+  std::set<const llvm::Value*> symbols_;
   bool abstracted_ = false, arguments_ = false;
   std::string why_;
   int depth_ = 0;

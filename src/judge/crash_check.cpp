@@ -15,6 +15,7 @@
 #include "events/waits.h"
 #include "findings/numbers.h"
 #include "judge/before_run.h"
+#include "judge/counting_plan.h"
 #include "judge/exploration_account.h"
 #include "judge/intact.h"
 #include "judge/likely_points.h"
@@ -35,6 +36,8 @@ constexpr double kFewRunsPerPoint = 0.5;
 constexpr double kManyRunsPerPoint = 8;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
+// Restarts that take about as long as the analysis of the code: with fewer a check never waits for it.
+constexpr std::uint64_t kWorthPlanning = 1000;
 
 // The commit variables, or an error with the place where one is registered wrongly.
 Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
@@ -97,6 +100,11 @@ class Check {
       likely_ = likelyPoints(index_.trace(), programs(), patience_);
       options.first = adversarialTests(*likely_, index_, r_.baseline.points());
     }
+    const bool bounded = o_.maxRuns != 0 || o_.seconds != 0;
+    if (bounded && o_.inferSeconds > 0 && !o_.stages && o_.strategy == "lazy") {
+      planCounting();
+      options.oneSided = oneSidedTests(*counting_, index_, r_.baseline.points());
+    }
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, std::move(options));
     if (!explored) return tl::unexpected(explored.error());
     Explorer& explorer = **explored;
@@ -150,6 +158,11 @@ class Check {
                              {}};
     auto found = allFail ? std::vector<ShownFinding>() : judgeRecoveries(judged);
     if (!found) return tl::unexpected(found.error());
+    // By the number of restarts and not by the clock, so that a report says the same every time.
+    if (!counting_ && !found->empty() && o_.inferSeconds > 0 && explorer.summary().runs >= kWorthPlanning)
+      planCounting();
+    if (counting_)
+      for (ShownFinding& f : *found) nameCounting(*counting_, f.finding);
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
     ExplorationAccount account(explorer, r_, o_, stacks_, programs(), out_);
@@ -192,6 +205,12 @@ class Check {
   }
 
  private:
+  void planCounting() {
+    counting_ = countingPlan(index_.trace(), programs(), o_.inferSeconds, patience_);
+    for (const std::string& s : counting_->notes)
+      out_.notes.push_back(fmt::format("Which states come first is known in part: {}.", s));
+  }
+
   void tryElsewhere(const JudgedExploration& judged, ExplorationAccount& account) {
     if (!r_.elsewhere || !wants(o_.detect, FindingKind::StalePointer)) return;
     const ShowContext& c = judged.context;
@@ -524,6 +543,7 @@ class Check {
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
   std::optional<LikelyPoints> likely_;
+  std::optional<CountingPlan> counting_;
   CrashCheck out_;
 };
 

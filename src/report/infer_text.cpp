@@ -276,7 +276,8 @@ Json countingJson(const CountingProperties& counting) {
 std::string renderCounting(const CountingProperties& counting, const InferText& how) {
   std::vector<Row> rows;
   std::size_t arrays = 0;
-  for (const CountingProperty& p : counting.properties) arrays = std::max(arrays, std::min<std::size_t>(40, arraysText(p).size()));
+  for (const CountingProperty& p : counting.properties)
+    arrays = std::max(arrays, std::min<std::size_t>(40, arraysText(p).size()));
   for (const CountingProperty& p : counting.properties)
     rows.push_back({fmt::format("{} ~ {}", padded(arraysText(p), arrays), escapeText(p.counter)),
                     boundText(p) + (p.notZero ? ", unless it is 0" : ""), updatesText(p)});

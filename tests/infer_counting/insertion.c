@@ -29,6 +29,6 @@ int sum(const struct Node* n) {
 // CHECK: Node.array[] ~ Node.size  every one of 2 reads stays below size  updated together at insertion.c:15, 16, 18
 // CHECK-NEXT: insertion.c:15: proven
 // CHECK-NEXT: insertion.c:25: proven
-// CHECK-NEXT: no property of Node.array[] and Node.other: 0 of 2 reads stay below it; not with
+// CHECK-NEXT: no property of Node.array[] and Node.other: 0 of 1 reads stay below other (1 refuted); not with
 // CHECK-NOT: no property
 // CHECK: 1 array with its counter

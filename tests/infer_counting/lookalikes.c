@@ -67,9 +67,9 @@ uint64_t any(struct Scratch* s) {
 }
 
 // CHECK-NOT: {{ ~ }}
-// CHECK: no property of Inclusive.item[] and Inclusive.last: 0 of 1 reads stay below it; not with Inclusive.last =
+// CHECK: no property of Inclusive.item[] and Inclusive.last: 0 of 1 reads stay below last (1 refuted); not with Inclusive.last =
 // CHECK-NEXT: no property of Scratch.bits[] and Scratch.used: nothing shows that it is persistent
 // CHECK-NEXT: no property of Table.slot[] and Table.apart: nothing updates both
-// CHECK-NEXT: no property of Table.slot[] and Table.count: 0 of 3 reads stay below it
+// CHECK-NEXT: no property of Table.slot[] and Table.count: 0 of 1 reads stay below count
 // CHECK-NEXT: no property of Table.slot[] and Table.fixed: the counter never changes
 // CHECK-NOT: {{ ~ }}
