@@ -84,9 +84,11 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     for (const std::string& s : program->notes) fmt::print(stderr, "note: {}\n", escapeText(s));
     return fail("there is no bitcode to analyse in what was named", ExitCode::Inconclusive);
   }
-  Guardians guardians = inferGuardians(*program, options.infer);
+  InferredProperties inferred = inferProperties(*program, options.infer);
+  Guardians& guardians = inferred.guardians;
 
   std::vector<std::string> incomplete = guardians.incomplete;
+  incomplete.insert(incomplete.end(), inferred.counting.incomplete.begin(), inferred.counting.incomplete.end());
   std::optional<Recording> recording;
   if (records) {
     options.record.loads = true;
@@ -113,8 +115,12 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
   }
   const Trace* of = trace ? &*trace : nullptr;
   const LikelyCommits* found = commits ? &*commits : nullptr;
-  fmt::print("{}", options.json ? renderGuardiansJson(guardians, of, found)
-                                : renderGuardians(guardians, of, found, options.text));
+  if (options.json) {
+    fmt::print("{}", renderGuardiansJson(guardians, inferred.counting, of, found));
+  } else {
+    std::string counting = renderCounting(inferred.counting, options.text);
+    fmt::print("{}{}{}", renderGuardians(guardians, of, found, options.text), counting.empty() ? "" : "\n", counting);
+  }
   std::fflush(stdout);
   for (const std::string& s : guardians.notes) fmt::print(stderr, "note: {}\n", escapeText(s));
   for (const std::string& s : incomplete) fmt::print(stderr, "inconclusive: {}\n", escapeText(s));
@@ -130,6 +136,9 @@ const Register registered({
         "guards them by a test of its own, decides over them by a comparison with something else (as a search does), "
         "or "
         "leads to them as a pointer or an index. Two guard a field together if one condition tests both.\n\n"
+        "An array and a counter belong together (array ~ counter) if every read of the array stays below the counter, "
+        "and code changes both: a crash in between loses elements, or counts some that are not there. That is no bug "
+        "by itself; 'blackout check' tries the crashes that would show one first.\n\n"
         "FILE is a program, library, object file or archive that blackout-clang or blackout-clang++ made (they keep "
         "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled separately. With a "
         "program "
@@ -140,7 +149,12 @@ const Register registered({
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
-      app.add_flag("--why", o->text.reasons, "give the reason for each guarded field, and pairs of nested tests");
+      app.add_flag("--why", o->text.reasons,
+                   "give the reason for each guarded field, pairs of nested tests, every read of an array, and what "
+                   "was dropped");
+      app.add_option("--infer-time", o->infer.seconds, "seconds to look for arrays and their counters; 0: not at all")
+          ->type_name("SECONDS")
+          ->check(CLI::NonNegativeNumber);
       app.add_flag("--all", o->infer.all, "list fields that nothing shows to be persistent, too");
       app.add_option("--pm", o->record.pm, "a pool of the program after --; may be given more than once")
           ->type_name("POOL")

@@ -181,6 +181,11 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option("--max-runs", w.maxRuns, "stop exploring after this many restarts; to name causes takes a few more")
       ->type_name("N")
       ->check(atLeastOne());
+  app.add_option("--infer-time", w.inferSeconds,
+                 "seconds to look for arrays and counters that must change together, whose crash states come first "
+                 "under --time or --max-runs; 0: not at all")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
   app.add_option(
          "--steps", w.limits.steps,
          "accesses to persistent memory after which a restart counts as hanging; 128 turns of loops in compiled code "
@@ -274,6 +279,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
   o.seconds = w.seconds;
   o.maxRuns = w.maxRuns;
+  o.inferSeconds = w.inferSeconds;
   o.assumeChecksums = w.assume == "checksums";
   o.loadsReport = w.loadsReport;
   if (!w.resume.empty() && !fs::exists(w.resume, error))

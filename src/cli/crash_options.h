@@ -27,6 +27,7 @@ struct CrashWords {
   bool noTree = false;
   double seconds = 0;
   std::uint64_t maxRuns = 0;
+  double inferSeconds = 10;
   std::string assume;
   RunLimits limits;
   std::string resume;

@@ -1,11 +1,36 @@
 #include "explore/adversary.h"
 
 #include <algorithm>
+#include <map>
 
 #include "events/trace.h"
 #include "model/index.h"
 
 namespace blackout {
+
+namespace {
+
+// Of the versions without these stores, and with those, the one with most of the others. By places in the line's
+// history.
+std::optional<std::uint32_t> mostWithout(const UncertainLine& line, std::uint32_t length,
+                                         const std::vector<std::uint32_t>& lost,
+                                         const std::vector<std::uint32_t>& kept) {
+  std::optional<std::uint32_t> best;
+  std::uint32_t most = 0;
+  for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
+    const Version& version = line.versions[v].version;
+    auto has = [&](std::uint32_t i) { return version.contains(i); };
+    if (std::any_of(lost.begin(), lost.end(), has) || !std::all_of(kept.begin(), kept.end(), has)) continue;
+    std::uint32_t others = 0;
+    for (std::uint32_t i = 0; i < length; ++i) others += version.contains(i) ? 1 : 0;
+    if (best && others <= most) continue;
+    best = v;
+    most = others;
+  }
+  return best;
+}
+
+}  // namespace
 
 std::optional<Restriction> restrictionOf(const AdversarialTest& test, const CrashSpace& space) {
   const Index& index = space.baseline().index();
@@ -22,22 +47,11 @@ std::optional<Restriction> restrictionOf(const AdversarialTest& test, const Cras
     out.allowed.push_back({tracked, {versions.newest}});
     return out;
   }
-  // Of the versions without the store the one with most of the others.
   std::uint32_t length = index.historyLength(id, space.baseline().point(test.point));
-  std::optional<std::uint32_t> own, best;
+  std::optional<std::uint32_t> own;
   for (std::uint32_t i = 0; i < length; ++i)
     if (index.stores()[index.lineStore(id, i).store].event == test.store) own = i;
-  if (!own) return std::nullopt;
-  std::uint32_t most = 0;
-  for (std::uint32_t v = 0; v < versions.versions.size(); ++v) {
-    const Version& version = versions.versions[v].version;
-    if (version.contains(*own)) continue;
-    std::uint32_t others = 0;
-    for (std::uint32_t i = 0; i < length; ++i) others += version.contains(i) ? 1 : 0;
-    if (best && others <= most) continue;
-    best = v;
-    most = others;
-  }
+  std::optional<std::uint32_t> best = own ? mostWithout(versions, length, {*own}, {}) : std::nullopt;
   if (!best) return std::nullopt;
   out.allowed.push_back({tracked, {*best}});
   return out;
@@ -61,6 +75,44 @@ std::uint64_t AdversarialTests::count(const CrashSpace& space) const { return re
 
 Restriction AdversarialTests::restriction(const CrashSpace& space, std::uint64_t number) const {
   return restrictionsAt(space)[number];
+}
+
+std::optional<Restriction> restrictionOf(const OneSidedTest& test, const CrashSpace& space) {
+  const Index& index = space.baseline().index();
+  const EventNo point = space.baseline().point(test.point);
+  // Where in the histories of their lines the stores are.
+  struct Places {
+    std::vector<std::uint32_t> kept, lost;
+  };
+  std::map<TrackedNo, Places> lines;
+  auto place = [&](const std::vector<EventNo>& stores, std::vector<std::uint32_t> Places::* side) {
+    for (EventNo n : stores) {
+      const Event& e = index.trace()[n];
+      for (LineNo line = lineOf(e.addr); line <= lineOf(e.addr + std::max<std::uint64_t>(1, bytesOf(e)) - 1); ++line) {
+        const LineId id = index.lineId(line);
+        const TrackedNo tracked = space.baseline().tracked().find(line);
+        if (id == kNoLine || tracked == TrackedBytes::kNone) return false;
+        const std::uint32_t length = index.historyLength(id, point);
+        for (std::uint32_t i = 0; i < length; ++i)
+          if (index.stores()[index.lineStore(id, i).store].event == n) (lines[tracked].*side).push_back(i);
+      }
+    }
+    return true;
+  };
+  if (!place(test.kept, &Places::kept) || !place(test.lost, &Places::lost)) return std::nullopt;
+  Restriction out;
+  out.unnamed = Unrestricted::Newest;
+  bool any = false;
+  for (const auto& [tracked, places] : lines) {
+    const UncertainLine& line = space.line(tracked);
+    if (places.lost.empty()) continue;
+    const LineId id = index.lineId(space.baseline().tracked().line(tracked));
+    auto version = mostWithout(line, index.historyLength(id, point), places.lost, places.kept);
+    if (!version) return std::nullopt;
+    any = true;
+    if (line.versions.size() > 1) out.allowed.push_back({tracked, {*version}});
+  }
+  return any ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace blackout

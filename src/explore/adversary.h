@@ -1,5 +1,6 @@
 // The two worst states around a store that makes an operation visible (Durinn, 5.3.1 and 5.3.2). Incompletely durable:
-// it is durable, and nothing else that need not be. Unrecovered durable: everything is durable but this store.
+// it is durable, and nothing else that need not be. Unrecovered durable: everything is durable but this store. And the
+// two states of an update of which one side is durable, and the other is not.
 #pragma once
 
 #include <map>
@@ -36,5 +37,15 @@ class AdversarialTests : public Strategy {
 
 // None: at that point there is no such state, because the store is durable in any case.
 std::optional<Restriction> restrictionOf(const AdversarialTest& test, const CrashSpace& space);
+
+// One side of an update that should be all or nothing: everything is durable but the stores that are lost.
+struct OneSidedTest {
+  PointNo point = 0;                // of the crash, after the update
+  std::vector<EventNo> kept, lost;  // stores, ascending
+  auto operator<=>(const OneSidedTest&) const = default;
+};
+
+// None: at that point there is no such state.
+std::optional<Restriction> restrictionOf(const OneSidedTest& test, const CrashSpace& space);
 
 }  // namespace blackout

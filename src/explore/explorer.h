@@ -40,11 +40,12 @@ struct ExploreOptions {
   unsigned crashesInARow = 1;
   // Of the first crash: states that are looked at before all others. Then their points are explored, then the others.
   std::vector<AdversarialTest> first;
-  std::uint64_t seed = 1;        // of the samples that stand for what is not explored
-  std::uint64_t budget = 4096;   // recoveries at one space; past it only a part is explored
-  bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever combinations of it do
-  std::uint64_t maxRuns = 0;     // 0: no bound
-  double seconds = 0;            // 0: no bound
+  std::vector<OneSidedTest> oneSided;  // and these before them
+  std::uint64_t seed = 1;              // of the samples that stand for what is not explored
+  std::uint64_t budget = 4096;         // recoveries at one space; past it only a part is explored
+  bool assumeChecksums = false;        // what is read whole is taken for checksummed, whatever combinations of it do
+  std::uint64_t maxRuns = 0;           // 0: no bound
+  double seconds = 0;                  // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
   // More bytes are tracked (TrackedBytes::add); the runner must know before the next run. Needed for crashesInARow > 1.
@@ -93,6 +94,7 @@ struct ExplorationSummary {
   std::uint64_t queries = 0;            // of all runs
   std::uint64_t walkedQueries = 0;      // answered from the tree
   std::uint64_t incompleteTests = 0, unrecoveredTests = 0;  // of ExploreOptions::first, those that there are states for
+  std::uint64_t oneSidedTests = 0;                          // the same of ExploreOptions::oneSided
   double log10EagerStates = 0;  // what eager enumeration has at the points of the first crash
   // For strategies that choose states: how many, of how many (log10) distinct states.
   std::uint64_t statesTried = 0;

@@ -442,6 +442,7 @@ Result<Stop> Search::explore(const Level& level) {
   std::set<SpaceNo> early;
   Result<Stop> stop = Stop::Finished;
   if (level.number == 1) {
+    for (const OneSidedTest& test : options_->oneSided) early.insert(SpaceNo(test.point.value()));
     for (const AdversarialTest& test : options_->first) early.insert(SpaceNo(test.point.value()));
     stop = tryFirst();
   }
@@ -471,22 +472,31 @@ Result<Stop> Search::explore(const Level& level) {
 
 // One after the other: there are few, and many of them are one restart.
 Result<Stop> Search::tryFirst() {
-  for (const AdversarialTest& test : options_->first) {
+  auto tryOne = [&](PointNo point, const auto& test, std::uint64_t& count, TestStage stage) -> Result<Stop> {
     if (Stop stop = limited() ? Stop::MaxRuns : bound(); stop != Stop::Finished) return stop;
-    const SpaceNo s(test.point.value());
+    const SpaceNo s(point.value());
     auto space = exploration_->open(s);
     if (!space) return tl::unexpected(space.error());
     auto restriction = restrictionOf(test, **space);
-    if (!restriction) continue;
-    bool incomplete = test.pattern == TestStage::IncompletelyDurable;
-    ++(incomplete ? summary_->incompleteTests : summary_->unrecoveredTests);
+    if (!restriction) return Stop::Finished;
+    ++count;
     auto recovery = recoveryOf(s, std::move(*restriction));
     if (!recovery) {
       if (Stop stop = bound(); stop != Stop::Finished) return stop;
       return tl::unexpected(recovery.error());
     }
-    exploration_->tested.push_back({s, *recovery, test.pattern});
+    exploration_->tested.push_back({s, *recovery, stage});
     report(false);
+    return Stop::Finished;
+  };
+  for (const OneSidedTest& test : options_->oneSided)
+    if (auto stop = tryOne(test.point, test, summary_->oneSidedTests, TestStage::None);
+        !stop || *stop != Stop::Finished)
+      return stop;
+  for (const AdversarialTest& test : options_->first) {
+    bool incomplete = test.pattern == TestStage::IncompletelyDurable;
+    std::uint64_t& count = incomplete ? summary_->incompleteTests : summary_->unrecoveredTests;
+    if (auto stop = tryOne(test.point, test, count, test.pattern); !stop || *stop != Stop::Finished) return stop;
   }
   return Stop::Finished;
 }

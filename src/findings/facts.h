@@ -368,6 +368,18 @@ struct FoundAt {
   bool operator==(const FoundAt&) const = default;
 };
 
+// Of two stores to an array and to its counter, which the code shows to belong together.
+struct CountedTogether {
+  static constexpr std::string_view kName = "counted-together";
+  std::string array;         // "Node.children[]"
+  std::string counter;       // "Node.count"
+  std::string bound;         // "every one of 12 reads stays below count"
+  bool strict = false;       // proven of every read
+  bool counterLost = false;  // after the crash the array has the update and the counter does not; false: the other way
+  PlaceNo lost = 0, kept = 0;
+  bool operator==(const CountedTogether&) const = default;
+};
+
 // What the restart trusts though no commit variable has committed it.
 struct TrustedTooSoon {
   static constexpr std::string_view kName = "trusted-too-soon";
@@ -510,12 +522,13 @@ struct OtherCallersWrite {
   bool operator==(const OtherCallersWrite&) const = default;
 };
 
-using Facts = std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater,
-                           LockedCompleted, FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer,
-                           NoOrder, FoundAt, TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction,
-                           OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses,
-                           LockLeft, NotDurableEither, NeverDurable, TriedDurable, DurableTooLate, DurableWithRmwFences,
-                           TransactionDidWork, MayBeRolledBack, OtherCallersWrite>;
+using Facts =
+    std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
+                 FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
+                 CountedTogether, TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom,
+                 ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft,
+                 NotDurableEither, NeverDurable, TriedDurable, DurableTooLate, DurableWithRmwFences, TransactionDidWork,
+                 MayBeRolledBack, OtherCallersWrite>;
 using Fact = OneOf<Facts>;
 
 }  // namespace blackout

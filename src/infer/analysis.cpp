@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "infer/counting_analysis.h"
 #include "infer/guards.h"
 #include "infer/link_units.h"
 #include "infer/pairs.h"
@@ -86,13 +87,10 @@ void putPairs(Guardians& result, const ProgramCode& code, const ProgramFacts& fa
 
 }  // namespace
 
-Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& options) {
+static Guardians guardiansIn(const llvm::Module& module, const InferOptions& options, std::vector<std::string> notes) {
   Guardians result;
-  result.notes = program.notes;
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = linkUnits(program, context, result.notes);
-  straighten(*module);
-  ProgramCode code(*module);
+  result.notes = std::move(notes);
+  ProgramCode code(module);
   PersistentTypes types(code, options.all);
   ProgramFacts facts = sliceProgram(code, types, options.steps);
   Resolver resolver(code, facts);
@@ -134,6 +132,32 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
                            (pairs.cutOff == 1 ? " condition tests" : " conditions test") +
                            " too many fields; pairs of them are not all listed");
   return result;
+}
+
+Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& options) {
+  std::vector<std::string> notes = program.notes;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
+  straighten(*module);
+  return guardiansIn(*module, options, std::move(notes));
+}
+
+InferredProperties inferProperties(const ProgramBitcode& program, const InferOptions& options) {
+  std::vector<std::string> notes = program.notes;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
+  straighten(*module);
+  InferredProperties result{guardiansIn(*module, options, std::move(notes)), {}};
+  if (options.seconds > 0) result.counting = inferCounting(*module, {.all = options.all, .seconds = options.seconds});
+  return result;
+}
+
+CountingProperties inferCounting(const ProgramBitcode& program, const InferOptions& options) {
+  std::vector<std::string> notes;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
+  straighten(*module);
+  return inferCounting(*module, {.all = options.all, .seconds = options.seconds});
 }
 
 }  // namespace blackout

@@ -8,6 +8,8 @@
 //     !blackout.arguments !{!{!"Key", ...}, ...} one node for each argument, null if nothing is known: what it
 //                                                points to. A pointer to a whole object has the key of the struct,
 //                                                "Node"
+//   on a getelementptr into an array of a known object:
+//     !blackout.array  !{!"Key[]", ...}          the array, also where its elements are structs with keys of their own
 //   on a ret of a pointer:
 //     !blackout.field  !{!"Key", ...}            what it points to
 //   on the module:
@@ -27,6 +29,7 @@ namespace blackout {
 inline constexpr const char* kFieldNode = "blackout.field";
 inline constexpr const char* kSourceNode = "blackout.source";
 inline constexpr const char* kArgumentsNode = "blackout.arguments";
+inline constexpr const char* kArrayNode = "blackout.array";
 inline constexpr const char* kPreparedNode = "blackout.prepared";
 inline constexpr const char* kTypesNode = "blackout.types";
 

@@ -15,6 +15,7 @@
 #include "events/waits.h"
 #include "findings/numbers.h"
 #include "judge/before_run.h"
+#include "judge/counting_plan.h"
 #include "judge/exploration_account.h"
 #include "judge/intact.h"
 #include "judge/likely_points.h"
@@ -35,6 +36,8 @@ constexpr double kFewRunsPerPoint = 0.5;
 constexpr double kManyRunsPerPoint = 8;
 // Recoveries that are run twice in order to see that they are deterministic.
 constexpr std::size_t kRepeated = 16;
+// Restarts that take about as long as the analysis of the code: with fewer a check never waits for it.
+constexpr std::uint64_t kWorthPlanning = 1000;
 
 // The commit variables, or an error with the place where one is registered wrongly.
 Result<std::vector<CommitVariable>> registered(const Trace& trace, Stacks& stacks) {
@@ -96,12 +99,20 @@ class Check {
       likely_ = likelyPoints(index_.trace(), programs(), patience_);
       tests = adversarialTests(likely_->of(o_.testsAt), index_, r_.baseline.points());
     }
+<<<<<<< HEAD
     Result<std::unique_ptr<Strategy>> strategy =
         onlyTests ? Result<std::unique_ptr<Strategy>>(std::make_unique<AdversarialTests>(tests))
                   : makeStrategy(o_.chosen != nullptr ? "lazy" : o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     ExploreOptions options = exploreOptions(o_.chosen != nullptr ? *o_.chosen : **strategy);
     options.first = std::move(tests);
+=======
+    const bool bounded = o_.maxRuns != 0 || o_.seconds != 0;
+    if (bounded && o_.inferSeconds > 0 && !o_.stages && o_.chosen == nullptr && o_.strategy == "lazy") {
+      planCounting();
+      options.oneSided = oneSidedTests(*counting_, index_, r_.baseline.points());
+    }
+>>>>>>> 378abcff98ef1fe6a464727b2b2f95ac58d9c3d6
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, std::move(options));
     if (!explored) return tl::unexpected(explored.error());
     Explorer& explorer = **explored;
@@ -155,6 +166,11 @@ class Check {
                              {}};
     auto found = allFail ? std::vector<ShownFinding>() : judgeRecoveries(judged);
     if (!found) return tl::unexpected(found.error());
+    // By the number of restarts and not by the clock, so that a report says the same every time.
+    if (!counting_ && !found->empty() && o_.inferSeconds > 0 && explorer.summary().runs >= kWorthPlanning)
+      planCounting();
+    if (counting_)
+      for (ShownFinding& f : *found) nameCounting(*counting_, f.finding);
     for (ShownFinding& f : *found)
       if (auto ok = add(std::move(f)); !ok) return tl::unexpected(ok.error());
     ExplorationAccount account(explorer, r_, o_, stacks_, programs(), out_);
@@ -202,6 +218,12 @@ class Check {
   }
 
  private:
+  void planCounting() {
+    counting_ = countingPlan(index_.trace(), programs(), o_.inferSeconds, patience_);
+    for (const std::string& s : counting_->notes)
+      out_.notes.push_back(fmt::format("Which states come first is known in part: {}.", s));
+  }
+
   void tryElsewhere(const JudgedExploration& judged, ExplorationAccount& account) {
     if (!r_.elsewhere || !wants(o_.detect, FindingKind::StalePointer)) return;
     const ShowContext& c = judged.context;
@@ -537,7 +559,11 @@ class Check {
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
   std::optional<LikelyPoints> likely_;
+<<<<<<< HEAD
   bool poolIgnored_ = false;  // by a harness: open() does not look at what is there
+=======
+  std::optional<CountingPlan> counting_;
+>>>>>>> 378abcff98ef1fe6a464727b2b2f95ac58d9c3d6
   CrashCheck out_;
 };
 

@@ -209,7 +209,7 @@ Field Fields::at(const DIType* object, Extent e, StringRef alias) const {
       const DIType* item = strip(array->getBaseType());
       std::uint64_t each = bytesOf(item);
       if (!StringRef(path).ends_with("[]")) path += "[]";
-      if (item == nullptr || each == 0) break;
+      if (item == nullptr || each == 0 || e.array) break;
       bool precise = e.stride % each == 0;
       std::uint64_t within = static_cast<std::uint64_t>(std::max<std::int64_t>(e.offset, 0)) % each;
       if (asStruct(item) == nullptr) {

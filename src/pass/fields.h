@@ -36,6 +36,7 @@ struct Extent {
   std::uint64_t stride = 0;
   std::int64_t low = 0;
   std::int64_t high = INT64_MAX;
+  bool array = false;  // the array that stands there is meant, not what its elements have
 };
 
 struct Field {

@@ -317,6 +317,18 @@ const std::vector<Field>& Keys::behind(const LoadInst& pointer) {
 
 std::vector<Field> Keys::of(const Touched& touched) { return of(std::vector<Touched>{touched}); }
 
+std::vector<Field> Keys::ofArray(const Value* address) {
+  Trail trail(*this, fields_, dl_);
+  Extent first{0, 1};
+  first.array = true;
+  trail.follow(address, first);
+  if (!trail.known) return {};
+  std::vector<Field> arrays;
+  for (const Field& f : trail.found)
+    if (StringRef(f.key).ends_with("[]")) arrays.push_back(f);
+  return arrays;
+}
+
 std::vector<Field> Keys::of(const std::vector<Touched>& touched) {
   std::set<Field> all;
   for (const Touched& t : touched) {

@@ -31,6 +31,9 @@ class Keys {
   std::vector<Field> of(const Touched& touched);
   std::vector<Field> of(const std::vector<Touched>& touched);
 
+  // Of an array inside an object, by its address: "Table.slots[]" also where its elements are structs.
+  std::vector<Field> ofArray(const llvm::Value* address);
+
   // Of what a pointer that is loaded from memory leads to, if it is the member of a struct and leads to scalars.
   const std::vector<Field>& behind(const llvm::LoadInst& pointer);
 

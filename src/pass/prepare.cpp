@@ -66,6 +66,11 @@ class Annotator {
 
   void annotate(Instruction& i) {
     if (isMarker(i)) return;
+    if (auto* gep = dyn_cast<GetElementPtrInst>(&i)) {
+      if (isa<ArrayType>(gep->getSourceElementType()))
+        if (MDNode* n = node(keys_.ofArray(gep->getPointerOperand()))) i.setMetadata(kArrayNode, n);
+      return;
+    }
     std::vector<Access> accesses = accessesOf(i, m_.getDataLayout());
     Operands operands = operandsOf(i, m_.getDataLayout());
     if (!operands.field.empty()) {

@@ -223,7 +223,85 @@ std::string renderGuardians(const Guardians& guardians, const Trace* trace, cons
   return out;
 }
 
-std::string renderGuardiansJson(const Guardians& guardians, const Trace* trace, const LikelyCommits* commits) {
+namespace {
+
+std::string arraysText(const CountingProperty& p) {
+  std::string out;
+  for (const FieldKey& a : p.arrays) out += (out.empty() ? "" : " + ") + escapeText(a);
+  return out;
+}
+
+std::string updatesText(const CountingProperty& p) {
+  auto together = [&](const char* verb, const std::vector<Source>& array) {
+    std::vector<Source> places = array;
+    places.insert(places.end(), p.counterWrites.begin(), p.counterWrites.end());
+    return fmt::format("{} together at {}", verb, placesText(places));
+  };
+  if (!p.pointerWrites.empty()) return together("resized", p.pointerWrites);
+  return together("updated", p.arrayWrites);
+}
+
+Json countingJson(const CountingProperties& counting) {
+  Json j;
+  j["properties"] = Json::array();
+  for (const CountingProperty& p : counting.properties) {
+    Json row;
+    row["rule"] = nameOf(p.rule);
+    row["arrays"] = p.arrays;
+    row["counter"] = p.counter;
+    if (!p.pointer.empty()) row["pointer"] = p.pointer;
+    if (p.rule == CountingRule::Complement) row["constant"] = p.constant;
+    row["not_zero"] = p.notZero;
+    row["strict"] = p.strict();
+    row["score"] = p.score();
+    row["reads"] = Json::array();
+    for (const CountedRead& r : p.reads)
+      row["reads"].push_back({{"at", placeJson(r.at)}, {"proof", nameOf(r.proof)}, {"why", r.why}});
+    row["array_writes"] = placesJson(p.arrayWrites);
+    row["pointer_writes"] = placesJson(p.pointerWrites);
+    row["counter_writes"] = placesJson(p.counterWrites);
+    j["properties"].push_back(std::move(row));
+  }
+  j["dropped"] = Json::array();
+  for (const DroppedPair& d : counting.dropped)
+    j["dropped"].push_back({{"array", d.array}, {"counter", d.counter}, {"reason", d.reason}});
+  j["arrays"] = counting.arrays;
+  j["reads"] = counting.reads;
+  j["questions"] = counting.questions;
+  return j;
+}
+
+}  // namespace
+
+std::string renderCounting(const CountingProperties& counting, const InferText& how) {
+  std::vector<Row> rows;
+  std::size_t arrays = 0;
+  for (const CountingProperty& p : counting.properties)
+    arrays = std::max(arrays, std::min<std::size_t>(40, arraysText(p).size()));
+  for (const CountingProperty& p : counting.properties)
+    rows.push_back({fmt::format("{} ~ {}", padded(arraysText(p), arrays), escapeText(p.counter)),
+                    boundText(p) + (p.notZero ? ", unless it is 0" : ""), updatesText(p)});
+  const std::size_t first = columnOf(rows, &Row::field, 80), second = columnOf(rows, &Row::guarded, 60);
+  std::string out;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    out += fmt::format("  {}  {}  {}\n", padded(rows[k].field, first), padded(rows[k].guarded, second), rows[k].places);
+    if (!how.reasons) continue;
+    for (const CountedRead& r : counting.properties[k].reads)
+      out += fmt::format("      {}: {}{}\n", placesText({r.at}), nameOf(r.proof),
+                         r.why.empty() ? "" : ": " + escapeText(r.why));
+  }
+  if (how.reasons)
+    for (const DroppedPair& d : counting.dropped)
+      out += fmt::format("  no property of {} and {}: {}\n", escapeText(d.array), escapeText(d.counter),
+                         escapeText(d.reason));
+  if (!out.empty())
+    out += fmt::format("{} array{} with {} counter{}\n", rows.size(), rows.size() == 1 ? "" : "s",
+                       rows.size() == 1 ? "its" : "their", rows.size() == 1 ? "" : "s");
+  return out;
+}
+
+std::string renderGuardiansJson(const Guardians& guardians, const CountingProperties& counting, const Trace* trace,
+                                const LikelyCommits* commits) {
   Json j;
   j["schema"] = kReportSchema;
   j["guardians"] = Json::array();
@@ -254,6 +332,7 @@ std::string renderGuardiansJson(const Guardians& guardians, const Trace* trace, 
                           {"guarded", p.guarded},
                           {"first_test", placeJson(p.firstTest)},
                           {"second_test", placeJson(p.secondTest)}});
+  j["counting"] = countingJson(counting);
   j["writes"] = guardians.writes;
   j["guardian_writes"] = guardians.guardianWrites;
   j["volatile_fields"] = guardians.volatileFields;

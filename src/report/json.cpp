@@ -308,6 +308,11 @@ struct Members {
     return j;
   }
   Json operator()(const FoundAt& e) const { return Json{{"stage", nameOf(e.stage)}}; }
+  Json operator()(const CountedTogether& e) const {
+    return Json{{"array", e.array},      {"counter", e.counter},          {"bound", e.bound},
+                {"strict", e.strict},    {"counter_lost", e.counterLost}, {"lost", e.lost.value()},
+                {"kept", e.kept.value()}};
+  }
   Json operator()(const TrustedTooSoon& e) const {
     return Json{{"stale", e.stale},
                 {"writer", storeJson(e.writer)},

@@ -236,6 +236,16 @@ struct Sentences {
     }
     return {};
   }
+  std::string operator()(const CountedTogether& e) const {
+    auto side = [](PlaceNo place) { return place == 0 ? std::string() : fmt::format(" ({})", place.value()); };
+    std::string state = e.counterLost
+                            ? fmt::format("After this crash {} has the update{}, and {} does not count it{}.", e.array,
+                                          side(e.kept), e.counter, side(e.lost))
+                            : fmt::format("After this crash {} counts the update{}, and {} does not have it{}.",
+                                          e.counter, side(e.kept), e.array, side(e.lost));
+    return fmt::format("{} and {} belong together: in the code {}, and both are changed in one update. {}", e.array,
+                       e.counter, e.bound, state);
+  }
   std::string operator()(const TrustedTooSoon& e) const {
     std::string why = "though nothing had been committed";
     if (e.stale && e.commit && e.commitBefore)

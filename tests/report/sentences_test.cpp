@@ -470,6 +470,19 @@ TEST(Facts, FoundAt) {
             "Found by exploring all other points: no crash at a likely linearization point shows it.");
 }
 
+TEST(Facts, CountedTogether) {
+  Finding f = shown(FindingKind::WrongOrder);
+  EXPECT_EQ(
+      sentenceOf(CountedTogether{"N.child[]", "N.count", "every one of 3 reads stays below count", true, false, 1, 2},
+                 f),
+      "N.child[] and N.count belong together: in the code every one of 3 reads stays below count, and both are "
+      "changed in one update. After this crash N.count counts the update (2), and N.child[] does not have it (1).");
+  EXPECT_EQ(
+      sentenceOf(CountedTogether{"N.child[]", "N.count", "the one read stays below count", true, true, 1, 0}, f),
+      "N.child[] and N.count belong together: in the code the one read stays below count, and both are changed in "
+      "one update. After this crash N.child[] has the update, and N.count does not count it (1).");
+}
+
 TEST(Facts, TrustedTooSoon) {
   Finding f = shown(FindingKind::NotAtomic);
   TrustedTooSoon fact{false, store(0), std::nullopt, std::nullopt};
