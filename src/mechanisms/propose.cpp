@@ -124,7 +124,10 @@ class Proposer {
     std::uint64_t entries = 0, undo = 0, redo = 0, writes = 0;
     std::map<std::string, std::uint64_t> switches;  // fields stored between an entry and its write in place
     std::map<std::string, std::uint64_t> counting;  // of them, with the number of entries so far
-    std::map<std::string, std::uint64_t> single;    // with a value that is not the number of entries
+    std::set<std::string> written;                  // in place
+    std::map<std::string, std::uint64_t> tails,
+        heads;                                    // fields stored before the entries and after what they are about
+    std::map<std::string, std::uint64_t> single;  // with a value that is not the number of entries
   };
 
   void journals() {
@@ -154,13 +157,17 @@ class Proposer {
       for (const auto& [name, range] : beside) {
         auto data = namedField(name);
         if (!data || data->structName != target->structName) continue;
-        std::uint64_t undo = 0, redo = 0, writes = 0, firstWrite = 0;
+        std::uint64_t undo = 0, redo = 0, writes = 0;
+        std::size_t firstWrite = 0, lastWrite = 0;
+        std::set<std::string> written;
         for (std::size_t j = last[name] + 1; j < endOf(i); ++j) {
           const Row& w = rows_[j];
           PmRange to = PmRange::at(*p.pointer, range.size());
           if (!w.changes || w.range.begin < to.begin || w.range.end > to.end) continue;
           ++writes;
           if (firstWrite == 0) firstWrite = j;
+          lastWrite = j;
+          written.insert(w.name);
           undo += equals(w, range.begin + (w.range.begin - to.begin), last[name], true) ? 1 : 0;
           redo += equals(w, range.begin + (w.range.begin - to.begin), last[name], false) ? 1 : 0;
         }
@@ -174,7 +181,9 @@ class Proposer {
         g.writes += writes;
         g.fixedSize = std::max(g.fixedSize, range.size());
         findSize(g, i, end, range.size());
+        g.written.merge(written);
         findSwitches(g, i, last[name], firstWrite);
+        findRing(g, i, lastWrite);
       }
     }
     for (auto& [key, g] : guesses) propose(g);
@@ -239,20 +248,49 @@ class Proposer {
     }
   }
 
+  // Space is allocated before entries are written, and given back when all is done.
+  void findRing(Guess& g, std::size_t entry, std::size_t lastWrite) {
+    if (!rows_[entry].operation) return;
+    for (std::size_t j = rows_[entry].operation->value(); j < entry; ++j)
+      if (auto name = namedField(rows_[j].name); name && name->entryType() != g.target.entryType()) {
+        ++g.tails[rows_[j].name];
+        break;
+      }
+    for (std::size_t j = endOf(entry); j-- > lastWrite + 1;)
+      if (namedField(rows_[j].name)) {
+        ++g.heads[rows_[j].name];
+        break;
+      }
+  }
+
+  static std::string mostOf(const std::map<std::string, std::uint64_t>& names, const std::set<std::string>& but,
+                            std::uint64_t& most) {
+    std::string best;
+    most = 0;
+    for (const auto& [name, times] : names)
+      if (times > most && !but.contains(name)) {
+        most = times;
+        best = name;
+      }
+    return best;
+  }
+
   void propose(const Guess& g) {
     bool undo = g.undo >= g.redo;
     std::uint64_t support = undo ? g.undo : g.redo;
     std::string type = g.target.entryType();
     std::string container = containerOf(type);
     Proposal p;
-    std::string control;
-    std::uint64_t most = 0;
-    for (const auto& [name, times] : g.switches)
-      if (times > most) {
-        most = times;
-        control = name;
-      }
-    if (control.empty() || container.empty() || 2 * support < g.writes) return;
+    std::uint64_t most = 0, tails = 0, heads = 0;
+    std::string control = mostOf(g.switches, g.written, most);
+    std::string tail = mostOf(g.tails, g.written, tails), head = mostOf(g.heads, g.written, heads);
+    // Nothing between an entry and its write makes it count: there is a tail before it, and a head after all.
+    bool ring = control.empty() && !tail.empty() && !head.empty() && tail != head;
+    if ((control.empty() && !ring) || container.empty() || 2 * support < g.writes) return;
+    if (ring) {
+      journalFields_.insert({head, tail});
+      most = std::min(tails, heads);
+    }
     journalFields_.insert(g.target.text());
     journalFields_.insert(control);
     bool counts = g.counting.contains(control) && !(g.single.contains(control));
@@ -266,11 +304,15 @@ class Proposer {
     if (counts && each != 0)
       p.table += fmt::format("tail = \"&{} + {} * {}\"\n", container, control,
                              named != kNoLayout ? fmt::format("sizeof({})", type) : fmt::to_string(each));
+    if (ring) p.table += fmt::format("head = \"&{} + {}\"\ntail = \"&{} + {}\"\n", container, head, container, tail);
     p.table += fmt::format("area = {{ at = \"&{}\", size = \"sizeof({})\" }}\n", container, container);
     std::string size = g.hasSize ? fmt::format("\"{}\"", g.size.text()) : fmt::to_string(g.fixedSize);
     p.table += fmt::format("entry = {{ struct = \"{}\", target = \"{}\", size = {}, data = \"{}\" }}\n", type,
                            g.target.text(), size, withoutElement(g.data.text()));
-    if (!counts || each == 0) p.table += fmt::format("commit = {{ field = \"{}\" }}\n", control);
+    if (ring)
+      p.table += "preallocated = true\n";
+    else if (!counts || each == 0)
+      p.table += fmt::format("commit = {{ field = \"{}\" }}\n", control);
     p.what = fmt::format("writes in place whose bytes {} are in an entry beside their address",
                          undo ? "from before" : "to be");
     p.support = support;
@@ -278,8 +320,8 @@ class Proposer {
     if (support < g.writes)
       p.against.push_back(fmt::format("{} had other bytes in their entry.", counted(g.writes - support, "write")));
     if (most < g.entries)
-      p.against.push_back(fmt::format("{} was not stored between {} of {} and their writes.", control,
-                                      grouped(g.entries - most), counted(g.entries, "entry")));
+      p.against.push_back(fmt::format("{} was not stored with {} of {} entries.", ring ? tail : control,
+                                      grouped(g.entries - most), grouped(g.entries)));
     out_.push_back(std::move(p));
     // The first that says it.
     for (std::size_t i = 0; i + 1 < out_.size(); ++i)
