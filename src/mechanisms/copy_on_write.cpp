@@ -85,9 +85,12 @@ class CopyOnWrite : public Tracker {
       // It was swapped in before it was complete.
       broken(swapped_, Rule::Order, Phase::Build, s, Phase::Swap, swap_);
     } else {
-      TransactionNo transaction = open();
-      tag(s, Phase::Build, transaction);
-      broken(transaction, Rule::ChangedInPlace, Phase::Build, s);
+      // All of one operation are one update.
+      std::optional<StoreNo> operation = world_.operationBegin(s);
+      if (changed_ == kNoTransaction || !operation || operation != changedIn_) changed_ = open();
+      changedIn_ = operation;
+      tag(s, Phase::Build, changed_);
+      broken(changed_, Rule::ChangedInPlace, Phase::Build, s);
     }
   }
 
@@ -168,6 +171,8 @@ class CopyOnWrite : public Tracker {
   StoreNo swap_ = kNoStore;
   TransactionNo swapped_ = kNoTransaction;
   StoreNo last_ = kNoStore;
+  TransactionNo changed_ = kNoTransaction;  // in place, and by which operation
+  std::optional<StoreNo> changedIn_;
 };
 
 }  // namespace

@@ -45,7 +45,6 @@ class Check {
     phases_.instances.resize(description_.mechanisms.size());
     World world(index_, layouts_, objects.lives());
     findStarts(objects.lives());
-    auto start = starts_.begin();
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
       StoreNo s = kNoStore;
@@ -55,7 +54,13 @@ class Check {
         whole = (e.len & BLACKOUT_JOINED) == 0;
         if (whole) ++next;
       }
-      for (; start != starts_.end() && start->at <= n; ++start) begin(world, *start);
+      // A file that does not exist yet has no addresses.
+      if (s != kNoStore && !starts_.empty())
+        std::erase_if(starts_, [&](const Start& start) {
+          if (start.at > n || fileOf(start.anchor.base) != fileOf(e.addr)) return false;
+          begin(world, start);
+          return true;
+        });
       if (s == kNoStore || !whole) {
         world.event(n, s);
         continue;

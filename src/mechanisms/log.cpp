@@ -31,6 +31,14 @@ class Log : public Tracker {
     tail_ = world_.place(*what_.tail, around_);
     if (!old || !tail_ || *tail_ == *old || offsetOf(*old) == 0) return tag(s, Phase::Initialise, kNoTransaction);
     std::vector<PmRange> appended = between(*old, *tail_);
+    if (appended.empty() && what_.unit != 0 && *tail_ > *old && *tail_ - *old <= what_.unit) {
+      // Over the end of a unit, and not by way of its link.
+      TransactionNo outside = open();
+      tag(s, Phase::Publish, outside);
+      broken(outside, Rule::OutsideArea, Phase::Publish, s);
+      last_ = s;
+      return;
+    }
     // A log that is cut or begun anew commits nothing.
     if (appended.empty()) return tag(s, Phase::Initialise, kNoTransaction);
     TransactionNo transaction = open();

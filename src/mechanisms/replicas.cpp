@@ -19,6 +19,7 @@ struct CopyUpdate {
   TransactionNo number = kNoTransaction;
   std::optional<StoreNo> operation;
   std::vector<std::vector<StoreNo>> stores;  // by copy
+  std::size_t last = 0;                      // the copy that was stored to last
   bool late = false;
 };
 
@@ -47,11 +48,9 @@ class Replicas : public Tracker {
   void beforeStore(StoreNo s) override {
     if (!update_) return;
     // An update that begins after the last one has reached another copy, or in another operation.
-    bool primary = copyOf(s) == 0;
-    bool spread =
-        std::any_of(update_->stores.begin() + 1, update_->stores.end(), [](const auto& list) { return !list.empty(); });
+    bool again = copyOf(s) == 0 && update_->last != 0 && !update_->stores[0].empty();
     bool other = world_.operationBegin(s) != update_->operation;
-    if ((primary && spread && !update_->stores[0].empty()) || other) end();
+    if (again || other) end();
   }
 
   void areaStored(StoreNo s) override {
@@ -66,6 +65,7 @@ class Replicas : public Tracker {
     }
     tag(s, copy == 0 ? Phase::Primary : Phase::Secondary, update_->number);
     update_->stores[copy].push_back(s);
+    update_->last = copy;
     if (update_->late || !world_.changes(s)) return;
     for (std::size_t earlier = 0; earlier < copy; ++earlier)
       for (StoreNo first : update_->stores[earlier])

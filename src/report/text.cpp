@@ -173,11 +173,11 @@ class TextReport {
             claim != nullptr && claim->mechanism == one.name)
           if (worst == nullptr || claim->transactions > worst->transactions) worst = claim;
       if (worst != nullptr)
-        text += fmt::format(": {} {}{}", nameOf(worst->firstPhase), shortPlace(worst->first),
-                            worst->second && worst->rule == MechanismRule::Order
-                                ? fmt::format(" before {} {} is right, and was not kept", nameOf(worst->secondPhase),
-                                              shortPlace(*worst->second))
-                                : fmt::format(" ({})", nameOf(worst->rule)));
+        text +=
+            worst->second && worst->rule == MechanismRule::Order
+                ? fmt::format(": {} {} before {} ({}) is durable", nameOf(worst->secondPhase),
+                              shortPlace(*worst->second), nameOf(worst->firstPhase), shortPlace(worst->first))
+                : fmt::format(": {} {} ({})", nameOf(worst->firstPhase), shortPlace(worst->first), nameOf(worst->rule));
       item(one.name, escapeText(text));
     }
     std::string text = fmt::format("{} of {}", grouped(m.unprotected), counted(m.stores, "store"));

@@ -1,0 +1,352 @@
+// Journals: each rule held and broken; preallocated or not, by flag, by value, by generation; the ring's end; several
+// at once.
+#include "described_program.h"
+
+namespace blackout::test {
+namespace {
+
+using Phase = MechanismPhase;
+using Rule = MechanismRule;
+
+// The description of the paper: the journal at 64, its entries of 64 bytes from 1024 on, what is changed from 2048 on.
+constexpr const char* kPreallocated = R"(
+[journal.undo]
+head = "journal.base + journal.head"
+tail = "journal.base + journal.tail"
+area = { at = "journal.base", size = "journal.size" }
+entry = { struct = "log_entry", target = "log_entry.addr", size = "log_entry.size", data = "log_entry.data" }
+preallocated = true
+)";
+
+class Paper : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kJournal = 64, kArea = 1024, kData = 2048;
+
+  void SetUp() override {
+    p.type("journal", 32, {{"base", 0, 8}, {"head", 8, 8}, {"tail", 16, 8}, {"size", 24, 8}});
+    p.type("log_entry", 64, {{"addr", 0, 8}, {"size", 8, 8}, {"data", 16, 1, 48}});
+    p.set("journal.base", kJournal, kArea);
+    p.set("journal.size", kJournal + 24, size);
+    p.set("journal.head", kJournal + 8, 0);
+    p.set("journal.tail", kJournal + 16, 0);
+    p.persist(kJournal);
+  }
+  void allocate(std::uint64_t tail, bool durable = true) {
+    p.set("journal.tail", kJournal + 16, tail);
+    if (durable) p.persist(kJournal);
+  }
+  EventNo log(std::uint64_t at, std::uint64_t target, std::uint64_t old, bool durable = true) {
+    p.set("log_entry.addr", kArea + at % size, target);
+    p.set("log_entry.size", kArea + (at + 8) % size, 8);
+    EventNo n = p.set("log_entry.data[]", kArea + (at + 16) % size, old);
+    if (durable) {
+      p.clwb(1, kArea + at % size);
+      p.persist(kArea + (at + 16) % size);
+    }
+    return n;
+  }
+  EventNo inPlace(std::uint64_t at, std::uint64_t value, bool durable = true) {
+    EventNo n = p.set("item.value", at, value);
+    if (durable) p.persist(at);
+    return n;
+  }
+  void reclaim(std::uint64_t head) { p.setDurable("journal.head", kJournal + 8, head); }
+
+  DescribedProgram p;
+  std::uint64_t size = 256;
+};
+
+TEST_F(Paper, AllRulesHeld) {
+  allocate(64);
+  EventNo logged = log(0, kData, 0);
+  EventNo changed = inPlace(kData, 7);
+  EventNo other = p.set("item.value", kData + 64, 1);
+  p.persist(kData + 64);
+  reclaim(64);
+  Phases phases = p.check(kPreallocated);
+  expectHeld(phases, 1);
+  EXPECT_EQ(p.phaseOf(phases, logged), Phase::Log);
+  EXPECT_EQ(p.phaseOf(phases, changed), Phase::InPlace);
+  EXPECT_TRUE(p.isProtected(phases, changed));
+  EXPECT_EQ(p.phaseOf(phases, other), Phase::None);
+  EXPECT_FALSE(p.isProtected(phases, other));
+}
+
+TEST_F(Paper, SetUpIsInitialisation) {
+  Phases phases = p.check(kPreallocated);
+  expectHeld(phases, 0);
+  for (const StoreTag& tag : phases.tags) EXPECT_EQ(tag.phase, Phase::Initialise);
+}
+
+TEST_F(Paper, TailNotDurableBeforeEntries) {
+  allocate(64, false);
+  log(0, kData, 0);
+  p.persist(kJournal);
+  inPlace(kData, 7);
+  reclaim(64);
+  expectBroken(p.check(kPreallocated), Rule::Order, Phase::Allocate, Phase::Log);
+}
+
+TEST_F(Paper, InPlaceBeforeItsEntryIsDurable) {
+  allocate(64);
+  log(0, kData, 0, false);
+  EventNo changed = inPlace(kData, 7);
+  p.persist(kArea);
+  reclaim(64);
+  Phases phases = p.check(kPreallocated);
+  expectBroken(phases, Rule::Order, Phase::Log, Phase::InPlace);
+  EXPECT_FALSE(p.isProtected(phases, changed));
+}
+
+TEST_F(Paper, ReclaimedBeforeInPlaceIsDurable) {
+  allocate(64);
+  log(0, kData, 0);
+  inPlace(kData, 7, false);
+  reclaim(64);
+  p.persist(kData);
+  expectBroken(p.check(kPreallocated), Rule::Order, Phase::InPlace, Phase::Reclaim);
+}
+
+TEST_F(Paper, EntryOutsideHeadAndTail) {
+  allocate(64);
+  log(0, kData, 0);
+  log(64, kData + 64, 0);
+  inPlace(kData, 7);
+  reclaim(64);
+  expectBroken(p.check(kPreallocated), Rule::OutsideAllocated, Phase::Log, Phase::Allocate);
+}
+
+TEST_F(Paper, TailOutsideTheArea) {
+  allocate(512);
+  Phases phases = p.check(kPreallocated);
+  expectBroken(phases, Rule::OutsideArea, Phase::Allocate);
+}
+
+TEST_F(Paper, EntryWithoutTheOldBytes) {
+  allocate(64);
+  log(0, kData, 99);
+  inPlace(kData, 7);
+  reclaim(64);
+  expectBroken(p.check(kPreallocated), Rule::WrongOldBytes, Phase::Log, Phase::InPlace);
+}
+
+TEST_F(Paper, LoggedAndNotWritten) {
+  allocate(64);
+  log(0, kData, 0);
+  reclaim(64);
+  expectBroken(p.check(kPreallocated), Rule::NeverInPlace, Phase::Log, Phase::Reclaim);
+}
+
+TEST_F(Paper, WrapAround) {
+  // Four entries fill the ring but one; the fifth is at its beginning again.
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    allocate((i + 1) * 64 % size);
+    log(i * 64, kData + 64 * i, 0);
+    inPlace(kData + 64 * i, 7);
+    reclaim((i + 1) * 64 % size);
+  }
+  expectHeld(p.check(kPreallocated), 6);
+}
+
+TEST_F(Paper, WrapAroundWithARuleBroken) {
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    allocate((i + 1) * 64 % size);
+    log(i * 64, kData + 64 * i, i == 4 ? 1 : 0);
+    inPlace(kData + 64 * i, 7);
+    reclaim((i + 1) * 64 % size);
+  }
+  Phases phases = p.check(kPreallocated);
+  expectBroken(phases, Rule::WrongOldBytes, Phase::Log, Phase::InPlace);
+  EXPECT_EQ(brokenOf(phases), 1U);
+}
+
+// An entry of which a part lies at the ring's end and the rest at its beginning.
+class Split : public Paper {
+ protected:
+  void SetUp() override {
+    size = 160;
+    Paper::SetUp();
+  }
+  Phases run(std::uint64_t old) {
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      allocate((i + 1) * 64 % size);
+      std::uint64_t at = i * 64;  // the third begins at 128 and ends at 32
+      p.set("log_entry.addr", kArea + at % size, kData + 64 * i);
+      p.set("log_entry.size", kArea + (at + 8) % size, 8);
+      p.set("log_entry.data[]", kArea + (at + 16) % size, i == 2 ? old : 0);
+      p.clwb(1, kArea + at % size);
+      p.persist(kArea + (at + 16) % size);
+      inPlace(kData + 64 * i, 7);
+      reclaim((i + 1) * 64 % size);
+    }
+    return p.check(kPreallocated);
+  }
+};
+
+TEST_F(Split, Held) { expectHeld(run(0), 3); }
+TEST_F(Split, Broken) { expectBroken(run(5), Rule::WrongOldBytes, Phase::Log, Phase::InPlace); }
+
+TEST_F(Paper, SeveralEntriesAreReclaimedTogether) {
+  allocate(128);
+  log(0, kData, 0);
+  log(64, kData + 64, 0);
+  inPlace(kData, 7);
+  inPlace(kData + 64, 7);
+  reclaim(128);
+  Phases phases = p.check(kPreallocated);
+  expectHeld(phases, 1);
+}
+
+// --- Two journals at once: one for each thread ---
+
+TEST(PerThread, TwoTransactionsAtOnce) {
+  auto run = [](bool wrong) {
+    DescribedProgram p;
+    p.type("lane", 128, {{"valid", 0, 8}, {"place", 64, 8}, {"old", 72, 8}});
+    for (std::uint64_t t : {0, 1}) p.set("lane.valid", 128 * t, 0);
+    for (std::uint64_t t : {0, 1}) p.persist(128 * t);
+    auto step = [&](int what, std::uint64_t t) {
+      auto thread = ThreadNo(t + 1);
+      switch (what) {
+        case 0:
+          p.set("lane.place", 128 * t + 64, 2048 + 64 * t, 8, thread);
+          p.set("lane.old", 128 * t + 72, 0, 8, thread);
+          p.persist(128 * t + 64, thread);
+          break;
+        case 1:
+          p.set("lane.valid", 128 * t, 1, 8, thread);
+          if (!(wrong && t == 1)) p.persist(128 * t, thread);
+          break;
+        case 2:
+          p.set("item.value", 2048 + 64 * t, 7, 8, thread);
+          p.persist(2048 + 64 * t, thread);
+          break;
+        case 3:
+          p.setDurable("lane.valid", 128 * t, 0, 8, thread);
+          break;
+      }
+    };
+    for (int what = 0; what < 4; ++what)
+      for (std::uint64_t t : {0, 1}) step(what, t);
+    return p.check(R"(
+[journal.lanes]
+kind = "undo"
+area = { at = "&lane.place", size = 16 }
+entry = { target = "lane.place", size = 8, data = "lane.old" }
+commit = { field = "lane.valid" }
+)");
+  };
+  Phases held = run(false);
+  expectHeld(held, 2);
+  EXPECT_EQ(held.instances[0], 2U);
+  Phases broken = run(true);
+  expectBroken(broken, Rule::Order, Phase::Commit, Phase::InPlace);
+  EXPECT_EQ(brokenOf(broken), 1U);
+}
+
+// --- Redo, with a commit by value and by generation ---
+
+class Redo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    p.type("log", 256, {{"state", 0, 8}, {"generation", 8, 8}, {"place", 64, 8}, {"value", 72, 8}, {"stamp", 80, 8}});
+    p.set("log.state", 0, 0);
+    p.set("log.generation", 8, 1);
+    p.persist(0);
+  }
+  void entry(std::uint64_t value, bool durable = true) {
+    p.set("log.place", 64, 2048);
+    p.set("log.value", 72, value);
+    if (durable) p.persist(64);
+  }
+  void apply(std::uint64_t value) { p.setDurable("item.value", 2048, value); }
+  DescribedProgram p;
+};
+
+constexpr const char* kByValue = R"(
+[journal.redo]
+area = { at = "&log.place", size = 16 }
+entry = { target = "log.place", size = 8, data = "log.value" }
+commit = { field = "log.state", value = 2 }
+)";
+
+TEST_F(Redo, ByValue) {
+  entry(7);
+  p.setDurable("log.state", 0, 1);
+  p.setDurable("log.state", 0, 2);
+  apply(7);
+  p.setDurable("log.state", 0, 0);
+  expectHeld(p.check(kByValue), 1);
+}
+
+TEST_F(Redo, CommittedBeforeTheEntryIsDurable) {
+  entry(7, false);
+  p.setDurable("log.state", 0, 2);
+  p.persist(64);
+  apply(7);
+  p.setDurable("log.state", 0, 0);
+  expectBroken(p.check(kByValue), Rule::Order, Phase::Log, Phase::Commit);
+}
+
+TEST_F(Redo, InPlaceBeforeTheCommit) {
+  entry(7);
+  apply(7);
+  p.setDurable("log.state", 0, 2);
+  p.setDurable("log.state", 0, 0);
+  expectBroken(p.check(kByValue), Rule::Order, Phase::Commit, Phase::InPlace);
+}
+
+TEST_F(Redo, OtherBytesInPlace) {
+  entry(7);
+  p.setDurable("log.state", 0, 2);
+  apply(8);
+  p.setDurable("log.state", 0, 0);
+  expectBroken(p.check(kByValue), Rule::WrongNewBytes, Phase::Log, Phase::InPlace);
+}
+
+TEST_F(Redo, InPlaceAfterTheLogIsEmpty) {
+  p.opBegin(1);
+  entry(7);
+  p.setDurable("log.state", 0, 2);
+  p.setDurable("log.state", 0, 0);
+  apply(7);
+  p.opEnd(1);
+  expectBroken(p.check(kByValue), Rule::Order, Phase::InPlace, Phase::Reclaim);
+}
+
+TEST_F(Redo, ByGeneration) {
+  auto run = [&](bool stampFirst) {
+    if (stampFirst) p.setDurable("log.stamp", 80, 1);
+    entry(7);
+    if (!stampFirst) p.setDurable("log.stamp", 80, 1);
+    apply(7);
+    p.setDurable("log.generation", 8, 2);
+    return p.check(R"(
+[journal.redo]
+area = { at = "&log.place", size = 16 }
+entry = { target = "log.place", size = 8, data = "log.value" }
+commit = { field = "log.stamp", generation = "log.generation" }
+)");
+  };
+  expectHeld(run(false), 1);
+}
+
+// One line survives in the order of its stores: no flush is missing between an entry and a flag beside it.
+TEST_F(Redo, EntryAndFlagInOneLine) {
+  p.set("log.place", 64, 2048);
+  p.set("log.value", 72, 7);
+  p.set("log.stamp", 80, 1);
+  p.persist(64);
+  apply(7);
+  p.setDurable("log.stamp", 80, 0);
+  expectHeld(p.check(R"(
+[journal.redo]
+area = { at = "&log.place", size = 16 }
+entry = { target = "log.place", size = 8, data = "log.value" }
+commit = { field = "log.stamp" }
+)"),
+             1);
+}
+
+}  // namespace
+}  // namespace blackout::test
