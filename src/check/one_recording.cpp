@@ -12,6 +12,7 @@
 #include "findings/numbers.h"
 #include "findings/run_summary.h"
 #include "report/finding_files.h"
+#include "report/known_findings.h"
 #include "report/places.h"
 
 namespace blackout {
@@ -148,6 +149,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
 }
 
 Report finished(Judged judged, const CheckOptions& options) {
+  leaveOutKnown(judged.report, options.known);
   if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
   saveReplays(judged.report, judged.replayable, options.findings);
   return std::move(judged.report);

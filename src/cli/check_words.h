@@ -24,6 +24,11 @@ struct CheckWords {
   std::vector<std::string> detect;
   std::string json;
   std::string report;
+  std::string sarif;
+  std::string junit;
+  std::string baseline;
+  bool quiet = false;
+  bool verbose = false;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
   std::vector<std::string> arguments;
   bool needsSpecification = false;

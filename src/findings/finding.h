@@ -14,6 +14,7 @@
 #include "binary/frame.h"
 #include "events/site.h"
 #include "findings/facts.h"
+#include "findings/fix.h"
 #include "model/crash_state.h"
 
 namespace blackout {
@@ -134,7 +135,8 @@ struct Finding {
   std::optional<ShownBy> shownBy;
   std::optional<CrashState> crashState;
   std::optional<std::string> replay;
-  std::string schedule;  // of the recording that it is about, where there were several; empty: the usual one
+  std::vector<Fix> fixes;  // changes that were tried, each of which leaves nothing of it; the cheapest first
+  std::string schedule;    // of the recording that it is about, where there were several; empty: the usual one
 };
 
 constexpr std::size_t kMaxExamples = 4;

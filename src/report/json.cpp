@@ -9,6 +9,7 @@
 #include "findings/ending.h"
 #include "report/caveats.h"
 #include "report/json_library.h"
+#include "report/patch.h"
 #include "report/sentences.h"
 
 namespace blackout {
@@ -391,6 +392,25 @@ Json explorationJson(const ExploredCrashes& e) {
   return j;
 }
 
+// The fix that can be written as a diff, or else the cheapest.
+Json fixJson(const Finding& f) {
+  if (f.fixes.empty()) return nullptr;
+  SourceFiles sources;
+  std::error_code error;
+  std::optional<Patch> patch = patchOf(f, sources, std::filesystem::current_path(error).string());
+  const Fix& fix = patch ? *patch->fix : f.fixes.front();
+  Json j;
+  j["where"] = nameOf(fix.where);
+  j["at"] = Json::array();
+  for (const Frame& at : fix.at) j["at"].push_back(frameJson(at));
+  j["flushes"] = fix.flushes;
+  j["fences"] = fix.fences;
+  j["states"] = fix.states;
+  j["tried"] = triedText(fix);
+  j["diff"] = patch ? Json(patch->diff) : Json(nullptr);
+  return j;
+}
+
 Json findingJson(const Finding& f) {
   const FindingKindRow& row = rowOf(f.kind);
   Json j;
@@ -418,6 +438,7 @@ Json findingJson(const Finding& f) {
   j["crash_state"] = f.crashState ? crashJson(*f.crashState) : Json(nullptr);
   if (!f.schedule.empty()) j["schedule"] = f.schedule;
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
+  j["fix"] = fixJson(f);
   return j;
 }
 
@@ -459,6 +480,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
     j["counts"][std::string(nameOf(s))] = counts[static_cast<std::size_t>(s)];
   j["counts"]["hidden_by_only"] = report.hiddenByOnly;
   j["counts"]["suppressed"] = report.suppressed();
+  j["counts"]["in_baseline"] = report.hiddenAsKnown;
   j["run"] = runJson(report.run);
   j["exploration"] = report.exploration ? explorationJson(*report.exploration) : Json(nullptr);
   j["detectors"] = report.detectors;

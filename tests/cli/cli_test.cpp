@@ -105,7 +105,7 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
-  for (const char* command : {"check", "help", "lin", "record", "replay", "sites", "trace"}) {
+  for (const char* command : {"check", "fix", "help", "lin", "record", "replay", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);
@@ -116,6 +116,41 @@ TEST_F(Cli, HelpAndVersion) {
             std::string::npos);
 }
 
+TEST_F(Cli, HelpOfKindsAndLimits) {
+  Ran kind = blackout("help missing-flush");
+  EXPECT_EQ(kind.code, 0);
+  EXPECT_EQ(kind.out.find("missing-flush: flush missing (shown).\n"), 0U) << kind.out;
+  EXPECT_NE(kind.out.find("What to do: flush the line"), std::string::npos);
+  // What every report leaves out is in the docs, word for word.
+  std::ifstream in(BLACKOUT_SOURCE "/docs/clean-run.md");
+  std::string docs(std::istreambuf_iterator<char>(in), {});
+  Ran limits = blackout("help limits");
+  EXPECT_EQ(limits.code, 0);
+  std::string text;
+  for (char c : limits.out) text += c == '\n' ? ' ' : c;
+  for (std::size_t at; (at = text.find("  ")) != std::string::npos;) text.erase(at, 1);
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = docs.find("\n- ", at)) != std::string::npos; ++at) {
+    std::string limit = docs.substr(at + 1, docs.find('\n', at + 1) - at - 1);
+    EXPECT_NE(text.find(limit), std::string::npos) << limit;
+    text.erase(std::min(text.find(limit), text.size()), limit.size());
+    ++count;
+  }
+  EXPECT_EQ(count, 4U);
+  EXPECT_EQ(text.find(" - "), std::string::npos) << "not in docs/clean-run.md: " << text;
+}
+
+// From the same table as the help: each option is in each of them.
+TEST_F(Cli, CompletionIsThereForOtherShells) {
+  std::string zsh = blackout("help --completion zsh").out, fish = blackout("help --completion fish").out;
+  EXPECT_EQ(zsh.find("#compdef blackout\n"), 0U);
+  for (const char* option : {"sarif", "baseline", "verbose", "gdb"}) {
+    EXPECT_NE(zsh.find(std::string("'--") + option + ":"), std::string::npos) << option;
+    EXPECT_NE(fish.find(std::string("-l ") + option + " "), std::string::npos) << option;
+  }
+  EXPECT_NE(fish.find("-n __fish_use_subcommand -f -a check -d 'run a program once"), std::string::npos);
+}
+
 TEST_F(Cli, CompletionIsValidBash) {
   blackout("help --completion bash");
   EXPECT_EQ(std::system(("bash -n '" + (folder_ / "stdout").string() + "'").c_str()), 0);
@@ -124,8 +159,13 @@ TEST_F(Cli, CompletionIsValidBash) {
 TEST_F(Cli, WrongUsage) {
   expectRefused("chekc", 2, "did you mean 'check'?");
   expectRefused("qqqqqq", 2, "'blackout help' lists them");
-  expectRefused("help qqqqqq", 2, "'blackout help' lists them");
-  expectRefused("help --completion fish", 2, "no such shell");
+  expectRefused("help qqqqqq", 2, "'blackout help' lists the commands");
+  expectRefused("fix", 2, "name a finding's file");
+  expectRefused("fix /dev/null", 2, "/dev/null");
+  expectRefused("check --quiet --verbose --pm p -- true", 2, "leave one out");
+  expectRefused("check --baseline /dev/null --pm p -- true", 2, "name a report that --json wrote");
+  expectRefused("check --json - --sarif - --pm p -- true", 2, "only one of them");
+  expectRefused("help --completion tcsh", 2, "no such shell");
   expectRefused("check", 2, "put it after --");
   expectRefused("check --pm p --", 2, "put it after --");
   expectRefused("check --pm p /bin/true", 2, "put -- before the program");
