@@ -27,6 +27,7 @@ struct CheckWords {
   std::string sarif;
   std::string junit;
   std::string baseline;
+  std::string html;
   bool quiet = false;
   bool verbose = false;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.

@@ -20,6 +20,7 @@
 #include "report/junit.h"
 #include "report/known_findings.h"
 #include "report/output_file.h"
+#include "report/page.h"
 #include "report/sarif.h"
 #include "report/text.h"
 
@@ -35,6 +36,7 @@ struct Plan {
   std::optional<OutputFile> report;
   std::optional<OutputFile> sarif;
   std::optional<OutputFile> junit;
+  std::optional<OutputFile> html;
   Detail detail = Detail::Normal;
 };
 
@@ -119,6 +121,7 @@ Result<Plan> planOf(const CheckWords& options) {
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.sarif, options.sarif, "--sarif"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.junit, options.junit, "--junit"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = prepare(plan.html, options.html, "--html"); !ok) return tl::unexpected(ok.error());
   int onOutput = 0;
   for (const auto* file : {&plan.json, &plan.sarif, &plan.junit}) onOutput += *file && (*file)->isStandardOutput();
   if (onOutput > 1) return fail("--json, --sarif and --junit: only one of them can go to standard output");
@@ -168,6 +171,14 @@ bool publish(const Report& report, const Plan& plan) {
   also(plan.json, [&] { return renderJson(report, plan.failOn); });
   also(plan.sarif, [&] { return renderSarif(report, plan.failOn, text.root); });
   also(plan.junit, [&] { return renderJunit(report, plan.failOn, text.root); });
+  if (plan.html) {
+    auto page = renderPage(renderJson(report, plan.failOn), "the report");
+    if (page)
+      also(plan.html, [&] { return *page; });
+    else
+      say(fmt::format("blackout check: {}\n", escapeText(page.error().sentence)));
+    all &= page.has_value();
+  }
   return all;
 }
 
@@ -281,6 +292,11 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
   app.add_option("--sarif", o.sarif, "write the report as SARIF 2.1.0 too, for code scanning; -: to standard output")
       ->type_name("FILE");
   app.add_option("--junit", o.junit, "write the report as JUnit's XML too; -: to standard output")->type_name("FILE");
+  app.add_option(
+         "--html", o.html,
+         "write the report as a page too, one file that needs no network; 'blackout report' makes one of a JSON "
+         "report")
+      ->type_name("FILE");
   app.add_option("--baseline", o.baseline,
                  "an earlier report that --json wrote: its findings are left out and counted, and only what is new is "
                  "reported")

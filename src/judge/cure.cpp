@@ -51,7 +51,10 @@ std::vector<InsertedEvent> insertedBy(const Cure& cure, const Index& index) {
     // At the thread's next fence, too, a flush could have been waited for; what comes behind it is another matter.
     bool fence = everywhere && groupOf(e) == EventGroup::Fence && by == threadOf(e);
     bool relies = cure.put != Cure::Put::After && isStore(e) && before(e);
-    if (by && (end || fence || relies)) {
+    // A statement there is executed whatever was flushed before.
+    if (relies && cure.put == Cure::Put::Before && !cure.flush)
+      insert(n, true, threadOf(e), {});
+    else if (by && (end || fence || relies)) {
       // A fence completes what its own thread has flushed.
       if (cure.flush || !fence) insert(n, true, cure.flush ? threadOf(e) : *by, pending);
       pending.clear();

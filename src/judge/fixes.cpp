@@ -59,12 +59,13 @@ std::vector<TriedFix> fixesOf(CureTrial& trial, StateProbe& probe, const Cause& 
   const Index& index = *indexes->front();
   Cure cure = cause.applied->cure;
   cure.atOperationEnd = false;
-  if (!widen(index.trace(), cure.after)) return {};
+  bool known = widen(index.trace(), cure.after);
   std::vector<Cure> candidates;
   cure.put = Cure::Put::After;
-  candidates.push_back(cure);
+  if (known) candidates.push_back(cure);
   cure.put = Cure::Put::Before;
-  if (cure.flush && !cure.before.empty() && widen(index.trace(), cure.before)) candidates.push_back(cure);
+  // What is fenced there need not be named.
+  if ((known || !cure.flush) && !cure.before.empty() && widen(index.trace(), cure.before)) candidates.push_back(cure);
   std::vector<TriedFix> fixes;
   for (Cure& candidate : candidates) {
     if (candidate.put == Cure::Put::After) candidate.before.clear();
@@ -93,9 +94,9 @@ std::vector<Fix> toldFixes(const Cause& cause, const Index& recording, Stacks& s
   std::vector<Fix> told;
   for (const TriedFix& tried : cause.fixes) {
     Fix fix;
-    fix.where = !tried.cure.flush                     ? Fix::Where::AfterFlush
-                : tried.cure.put == Cure::Put::Before ? Fix::Where::Before
-                                                      : Fix::Where::AfterStore;
+    fix.where = tried.cure.put == Cure::Put::Before ? Fix::Where::Before
+                : !tried.cure.flush                 ? Fix::Where::AfterFlush
+                                                    : Fix::Where::AfterStore;
     fix.flushes = tried.flushes;
     fix.fences = tried.fences;
     fix.states = cause.states;

@@ -11,6 +11,7 @@
 #include "report/json_library.h"
 #include "report/patch.h"
 #include "report/sentences.h"
+#include "report/text.h"
 
 namespace blackout {
 
@@ -473,6 +474,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
   j["command"] = report.command;
   j["fail_on"] = nameOf(failOn);
   j["exit_code"] = static_cast<int>(exitCodeOf(report, failOn));
+  j["verdict"] = verdictLine(report);
   j["complete"] = report.complete();
   j["incomplete"] = report.incomplete;
   std::array<std::uint64_t, 3> counts = countBySeverity(report);

@@ -132,7 +132,7 @@ class Writer {
   static std::size_t startOf(const std::string& line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
 
   std::optional<std::string> statement(const Frame& at, const SourceLines& lines) {
-    if (fix_.where == Fix::Where::AfterFlush) {
+    if (fix_.stores.empty()) {
       if (fencing_ && fencing_->visibleAt(at, lines))
         if (auto call = fencing_->fence()) return call;
       return "__asm__ volatile(\"sfence\" ::: \"memory\");";
@@ -271,6 +271,7 @@ std::string describe(const Fix& fix) {
     case Fix::Where::AfterStore:
       return fmt::format("a flush and a fence after {}", places);
     case Fix::Where::Before: {
+      if (fix.stores.empty()) return fmt::format("a fence before {}", places);
       std::string stores;
       known.clear();
       for (const Fix::Store& s : fix.stores)
