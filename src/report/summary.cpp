@@ -37,10 +37,10 @@ std::string verdictLine(const Report& report) {
     return fmt::format("blackout: findings: {}{}{}", found, hidden,
                        report.complete() ? "" : "; and not everything was looked at (inconclusive)");
   if (!report.complete())
-    return fmt::format("blackout: inconclusive, nothing found{}: {}{}", hidden, escapeText(report.incomplete.front()),
+    return fmt::format("blackout: inconclusive, nothing found{}: {}", hidden,
                        report.incomplete.size() == 1
-                           ? std::string()
-                           : fmt::format(" ({} below)", counted(report.incomplete.size() - 1, "more reason")));
+                           ? std::string("the reason is below")
+                           : fmt::format("{} are below", counted(report.incomplete.size(), "reason")));
   if (!report.exploration) return fmt::format("blackout: no findings{}; crashes were not explored", hidden);
   const ExploredCrashes& e = *report.exploration;
   return fmt::format("blackout: clean{}: crashes at {}{}, {}", hidden, counted(e.points, "point"),

@@ -4,7 +4,8 @@
 // RUN: rm -rf %t.dir && mkdir %t.dir && cp %s %t.dir/log.c && cd %t.dir
 // RUN: cd %t.dir && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && not %blackout check --findings found --json one.json --pm pool -- ./log pool > out 2>&1
-// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=45 -D#LINK=46 < %t.dir/out
+// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=50 -D#LINK=51 < %t.dir/out
+// RUN: cd %t.dir && %blackout check --baseline one.json --findings known --pm pool -- ./log pool > out 2>&1 && FileCheck %s --check-prefix=KNOWN < out
 // RUN: cd %t.dir && %blackout fix found/finding-1.blackout > fix.patch 2> said && FileCheck %s --check-prefix=SAID < said
 // RUN: cd %t.dir && patch -p1 -s < fix.patch && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && %blackout check --pm pool --sarif out.sarif --junit out.xml -- ./log pool > clean 2>&1
@@ -16,6 +17,10 @@
 // REPORT: {{^}}shown: flush missing [missing-flush]
 // REPORT: fix: Tried in the simulation, on everything that was explored: with a flush of what is stored at log.c:[[# LOST]], and a fence, before log.c:[[# LINK]]
 // REPORT: 'blackout fix found/finding-1.blackout' prints it as a patch.
+//
+// KNOWN: {{^}}blackout: clean ({{[1-9]}} in the baseline): crashes at
+// KNOWN: note: --baseline has {{[1-9]}} finding{{s?}} of this run, which
+// KNOWN-NOT: Whatever a crash in this run leaves behind
 //
 // SAID: missing-flush: record.words[], stored at (1), is never flushed
 // SAID: all {{[0-9]+}} crash states of this finding can't come about any more; the recorded run gets {{[0-9]+}} flushes and {{[0-9]+}} fences more.

@@ -142,8 +142,7 @@ TEST(Text, WhatIsHiddenIsNotClean) {
   r.hiddenAsKnown = 2;
   EXPECT_TRUE(verdictLine(r).starts_with("blackout: clean (2 in the baseline): ")) << verdictLine(r);
   r.incomplete = {"Something was not seen.", "Nor was that."};
-  EXPECT_EQ(verdictLine(r),
-            "blackout: inconclusive, nothing found (2 in the baseline): Something was not seen. (1 more reason below)");
+  EXPECT_EQ(verdictLine(r), "blackout: inconclusive, nothing found (2 in the baseline): 2 reasons are below");
   r.exploration.reset();
   r.incomplete.clear();
   EXPECT_EQ(verdictLine(r), "blackout: no findings (2 in the baseline); crashes were not explored");
