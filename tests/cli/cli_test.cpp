@@ -105,7 +105,8 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
-  for (const char* command : {"check", "fix", "help", "lin", "record", "replay", "report", "sites", "trace"}) {
+  for (const char* command :
+       {"check", "doctor", "fix", "help", "lin", "record", "replay", "report", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);
@@ -138,6 +139,27 @@ TEST_F(Cli, HelpOfKindsAndLimits) {
   }
   EXPECT_EQ(count, 4U);
   EXPECT_EQ(text.find(" - "), std::string::npos) << "not in docs/clean-run.md: " << text;
+}
+
+TEST_F(Cli, Doctor) {
+  Ran machine = blackout("doctor");
+  EXPECT_EQ(machine.code, 0) << machine.out;
+  for (const char* what : {"fixed addresses: ", "namespaces: ", "seccomp filters: ", "memory files: ", "clang 19: "})
+    EXPECT_NE(machine.out.find(what), std::string::npos) << what;
+  Ran plain = blackout("doctor -- true");
+  EXPECT_EQ(plain.code, 0);
+  EXPECT_NE(plain.out.find("limited  compiled by Blackout: no"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find("what to do: build it with -g"), std::string::npos) << plain.out;
+  // This test has debug information, and can be loaded; a text can't.
+  Ran own = blackout("doctor -- /proc/" + std::to_string(getpid()) + "/exe");
+  EXPECT_NE(own.out.find("ok       debug information"), std::string::npos) << own.out;
+  std::ofstream(folder_ / "text") << "neither\n";
+  std::filesystem::permissions(folder_ / "text", std::filesystem::perms::owner_all);
+  Ran text = blackout("doctor -- ./text");
+  EXPECT_EQ(text.code, 3);
+  EXPECT_NE(text.out.find("missing  program: ./text: neither a program nor a script"), std::string::npos) << text.out;
+  EXPECT_EQ(blackout("doctor -- ./nothing").code, 3);
+  expectRefused("doctor --", 2, "name the program after --");
 }
 
 // From the same table as the help: each option is in each of them.
