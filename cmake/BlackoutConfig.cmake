@@ -12,6 +12,11 @@
 #       A ctest test that runs `blackout check --pm <pool>... <options> -- <command>` and passes if the
 #       check finds nothing and is complete.
 #
+#   blackout_add_gtest(TARGET <target> TESTS <Suite.Name>... [PM <pool>...] [EXTRA_ARGS <argument>...]
+#                      [ARGS <option of blackout check>...] [WORKING_DIRECTORY <folder>])
+#       The same for chosen tests of a GoogleTest program: a ctest test <target>.<Suite.Name> for each, whose restarts run
+#       that test again (blackout_recovering() tells it which run it is).
+#
 #   Blackout::headers    interface target with the folder of <blackout/blackout.h>
 #   Blackout::blackout   the tool, for commands of your own
 #
@@ -135,4 +140,18 @@ function(blackout_add_test)
     set(where WORKING_DIRECTORY "${arg_WORKING_DIRECTORY}")
   endif()
   add_test(NAME ${arg_NAME} COMMAND "${BLACKOUT_EXECUTABLE}" check ${pools} ${arg_ARGS} -- "${program}" ${arg_COMMAND} ${where})
+endfunction()
+
+function(blackout_add_gtest)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;WORKING_DIRECTORY" "TESTS;PM;EXTRA_ARGS;ARGS")
+  if(NOT arg_TARGET OR NOT arg_TESTS)
+    message(FATAL_ERROR "Blackout: blackout_add_gtest() needs TARGET and TESTS")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "Blackout: blackout_add_gtest(${arg_TARGET}): unknown words: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(test IN LISTS arg_TESTS)
+    blackout_add_test(NAME ${arg_TARGET}.${test} COMMAND ${arg_TARGET} ${arg_EXTRA_ARGS} --gtest_filter=${test}
+                      PM ${arg_PM} ARGS ${arg_ARGS} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
+  endforeach()
 endfunction()

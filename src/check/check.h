@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct CheckOptions {
   bool anyExit = false;  // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
+  std::set<std::string> known;     // fingerprints of findings that are not to be told again
   bool readySuppressions = false;  // the report is to have the lines that would hide its findings
   std::string findings;            // folder for the findings' replay files
 };

@@ -18,6 +18,7 @@
 #include "mechanisms/mechanism_findings.h"
 #include "mechanisms/plans.h"
 #include "report/finding_files.h"
+#include "report/known_findings.h"
 #include "report/places.h"
 
 namespace blackout {
@@ -265,6 +266,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
 }
 
 Report finished(Judged judged, const CheckOptions& options) {
+  leaveOutKnown(judged.report, options.known);
   if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
   saveReplays(judged.report, judged.replayable, options.findings);
   return std::move(judged.report);

@@ -27,6 +27,12 @@ struct CheckWords {
   bool planPairs = false;
   std::string json;
   std::string report;
+  std::string sarif;
+  std::string junit;
+  std::string baseline;
+  std::string html;
+  bool quiet = false;
+  bool verbose = false;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
   std::vector<std::string> arguments;
   bool needsSpecification = false;

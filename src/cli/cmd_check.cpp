@@ -17,7 +17,11 @@
 #include "findings/numbers.h"
 #include "report/escape.h"
 #include "report/json.h"
+#include "report/junit.h"
+#include "report/known_findings.h"
 #include "report/output_file.h"
+#include "report/page.h"
+#include "report/sarif.h"
 #include "report/text.h"
 
 namespace blackout::cli {
@@ -30,6 +34,10 @@ struct Plan {
   CheckOptions check;
   std::optional<OutputFile> json;
   std::optional<OutputFile> report;
+  std::optional<OutputFile> sarif;
+  std::optional<OutputFile> junit;
+  std::optional<OutputFile> html;
+  Detail detail = Detail::Normal;
 };
 
 // "x86:nt-order=any,tso=off": the model's name, then its settings.
@@ -78,6 +86,9 @@ Result<Plan> planOf(const CheckWords& options) {
   if (!failOn)
     return fail(fmt::format("--fail-on={}: no such severity; it is shown, proved, suspected or perf", options.failOn));
   plan.failOn = *failOn;
+  if (options.quiet && options.verbose) return fail("--quiet and --verbose: leave one out");
+  if (options.quiet) plan.detail = Detail::Quiet;
+  if (options.verbose) plan.detail = Detail::Verbose;
   auto model = modelNamed(options.model);
   if (!model) return tl::unexpected(model.error());
   check.model = *model;
@@ -91,6 +102,11 @@ Result<Plan> planOf(const CheckWords& options) {
   if (!suppressions) return tl::unexpected(suppressions.error());
   check.suppressions = std::move(*suppressions);
   check.readySuppressions = options.printSuppressions;
+  if (!options.baseline.empty()) {
+    auto known = readKnownFindings(options.baseline);
+    if (!known) return tl::unexpected(known.error());
+    check.known = std::move(*known);
+  }
   check.trust = options.trust;
   check.pmdk = options.pmdk;
   check.findings = options.crash.findings;
@@ -119,7 +135,13 @@ Result<Plan> planOf(const CheckWords& options) {
   check.anyExit = options.crash.expectExit == "any";
   if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
-  check.record.outputToStandardError = plan.json && plan.json->isStandardOutput();
+  if (auto ok = prepare(plan.sarif, options.sarif, "--sarif"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = prepare(plan.junit, options.junit, "--junit"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = prepare(plan.html, options.html, "--html"); !ok) return tl::unexpected(ok.error());
+  int onOutput = 0;
+  for (const auto* file : {&plan.json, &plan.sarif, &plan.junit}) onOutput += *file && (*file)->isStandardOutput();
+  if (onOutput > 1) return fail("--json, --sarif and --junit: only one of them can go to standard output");
+  check.record.outputToStandardError = onOutput == 1;
   std::optional<OutputFile> kept;
   if (auto ok = prepare(kept, options.record.tracePath, "--trace"); !ok) return tl::unexpected(ok.error());
   std::error_code error;
@@ -143,6 +165,7 @@ bool say(const std::string& text) { return std::fwrite(text.data(), 1, text.size
 // not be written.
 bool publish(const Report& report, const Plan& plan) {
   TextOptions text;
+  text.detail = plan.detail;
   std::error_code error;
   text.root = std::filesystem::current_path(error).string();
   Result<void> written;
@@ -155,10 +178,24 @@ bool publish(const Report& report, const Plan& plan) {
     all &= say(renderText(report, text));
   }
   if (!written) say(fmt::format("blackout check: {}\n", escapeText(written.error().sentence)));
-  if (!plan.json) return all;
-  written = plan.json->write(renderJson(report, plan.failOn));
-  if (!written) say(fmt::format("blackout check: {}\n", escapeText(written.error().sentence)));
-  return all && written;
+  auto also = [&](const std::optional<OutputFile>& file, const auto& render) {
+    if (!file) return;
+    auto done = file->write(render());
+    if (!done) say(fmt::format("blackout check: {}\n", escapeText(done.error().sentence)));
+    all &= done.has_value();
+  };
+  also(plan.json, [&] { return renderJson(report, plan.failOn); });
+  also(plan.sarif, [&] { return renderSarif(report, plan.failOn, text.root); });
+  also(plan.junit, [&] { return renderJunit(report, plan.failOn, text.root); });
+  if (plan.html) {
+    auto page = renderPage(renderJson(report, plan.failOn), "the report");
+    if (page)
+      also(plan.html, [&] { return *page; });
+    else
+      say(fmt::format("blackout check: {}\n", escapeText(page.error().sentence)));
+    all &= page.has_value();
+  }
+  return all;
 }
 
 // Runs the check with somebody who watches it, and who may interrupt it.
@@ -284,7 +321,24 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
                  "write the report as JSON too; -: to standard output, and the program's own "
                  "output to standard error")
       ->type_name("FILE");
+  app.add_option("--sarif", o.sarif, "write the report as SARIF 2.1.0 too, for code scanning; -: to standard output")
+      ->type_name("FILE");
+  app.add_option("--junit", o.junit, "write the report as JUnit's XML too; -: to standard output")->type_name("FILE");
+  app.add_option(
+         "--html", o.html,
+         "write the report as a page too, one file that needs no network; 'blackout report' makes one of a JSON "
+         "report")
+      ->type_name("FILE");
+  app.add_option("--baseline", o.baseline,
+                 "an earlier report that --json wrote: its findings are left out and counted, and only what is new is "
+                 "reported")
+      ->type_name("FILE");
   app.add_option("--report", o.report, "write the report to this file instead of standard error")->type_name("FILE");
+  app.add_flag("-q,--quiet", o.quiet,
+               "report only the verdict, a line for each finding, and what makes the result inconclusive");
+  app.add_flag("-v,--verbose", o.verbose,
+               "report more of the source and of the calls, what each kind of finding means, and the limits of every "
+               "result");
 }
 
 namespace {
@@ -306,7 +360,9 @@ const Register registered({
         "  blackout check --pm pool --recover './mapcli btree pool' --recover-stdin questions \\\n"
         "    -- ./mapcli btree pool < commands\n"
         "If no restart reads anything that the program stored, the result is inconclusive.\n\n"
-        "The report goes to standard error and ends with a SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
+        "The report goes to standard error. It begins with the verdict and a line for each finding, as compilers write "
+        "them (FILE:LINE:COLUMN: error: ...; what is suspected, or only costs time, is a warning), and ends with a "
+        "SUMMARY line. Exit codes: 0 clean and complete, 1 findings "
         "at or above --fail-on, 2 wrong usage or unusable input, 3 inconclusive (the report says why), 70 internal "
         "error.",
     .declare = [](CLI::App& app) -> Action {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/completion.h"
 #include "cli/help_text.h"
 #include "cli/subcommand.h"
 
@@ -19,17 +20,26 @@ struct Options {
 
 Result<ExitCode> run(const Options& options) {
   if (!options.completion.empty()) {
-    if (options.completion != "bash")
-      return fail(
-          fmt::format("--completion {}: no such shell; there is one for bash (which zsh can load with bashcompinit)",
-                      options.completion));
-    fmt::print("{}", bashCompletion());
+    auto script = completionFor(options.completion);
+    if (!script)
+      return fail(fmt::format("--completion {}: no such shell; there are bash, zsh and fish", options.completion));
+    fmt::print("{}", *script);
+    return ExitCode::Clean;
+  }
+  if (!options.man && options.command == "limits") {
+    fmt::print("{}", limitsText());
+    return ExitCode::Clean;
+  }
+  if (auto kind = options.man ? std::nullopt : findingKindNamed(options.command)) {
+    fmt::print("{}", kindText(rowOf(*kind)));
     return ExitCode::Clean;
   }
   const Subcommand* subcommand = nullptr;
   if (!options.command.empty()) {
     subcommand = subcommandNamed(options.command);
-    if (subcommand == nullptr) return fail(fmt::format("no command '{}'; 'blackout help' lists them", options.command));
+    if (subcommand == nullptr)
+      return fail(
+          fmt::format("no command '{}', nor a kind of finding; 'blackout help' lists the commands", options.command));
   }
   fmt::print("{}", options.man ? manText(subcommand) : subcommand != nullptr ? helpText(*subcommand) : overviewText());
   return ExitCode::Clean;
@@ -37,14 +47,17 @@ Result<ExitCode> run(const Options& options) {
 
 const Register registered({
     .name = "help",
-    .summary = "explain a command",
-    .synopsis = "blackout help [COMMAND]",
-    .details = "",
+    .summary = "explain a command, a kind of finding, or what no result speaks of",
+    .synopsis = "blackout help [COMMAND]\n"
+                "blackout help KIND\n"
+                "blackout help limits",
+    .details = "KIND is the name of a kind of finding, as it stands in brackets in reports: 'blackout help "
+               "missing-flush'.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
-      app.add_option("COMMAND", o->command, "the command to explain; without it, the list of commands");
+      app.add_option("COMMAND", o->command, "what to explain; without it, the list of commands");
       app.add_flag("--man", o->man, "print the man page's source instead, in scdoc's format");
-      app.add_option("--completion", o->completion, "print a completion script for this shell (bash)")
+      app.add_option("--completion", o->completion, "print a completion script for this shell: bash, zsh or fish")
           ->type_name("SHELL");
       return [o](const ProgramCommand&) { return run(*o); };
     },

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/caveats.h"
+
 namespace blackout::cli {
 
 namespace {
@@ -214,41 +216,24 @@ std::string manText(const Subcommand* subcommand) {
   return out;
 }
 
-std::string bashCompletion() {
-  std::string cases;
-  std::string names;
-  for (const Subcommand* s : subcommands()) {
-    Declared declared = declare(*s);
-    std::string options;
-    for (const std::string& o : optionNames(*declared.app)) options += (options.empty() ? "" : " ") + o;
-    names += (names.empty() ? "" : " ") + s->name;
-    cases += fmt::format("    {}) words='{}' ;;\n", s->name, options);
+std::string kindText(const FindingKindRow& row) {
+  std::string out = fmt::format("{}: {} ({}).\n\n", row.name, row.title, nameOf(row.severity));
+  for (const std::string& line : wrapped(std::string(row.meaning), kWidth)) out += line + "\n";
+  out += "\n";
+  for (const std::string& line : wrapped("What to do: " + std::string(row.hint) + ".", kWidth)) out += line + "\n";
+  return out;
+}
+
+std::string limitsText() {
+  std::string out = "What no result of Blackout speaks of; what else is true of a run is in its report.\n\n";
+  for (const std::string& limit : limitsOfEveryResult()) {
+    std::string_view head = "  - ";
+    for (const std::string& line : wrapped(limit, kWidth - 4)) {
+      out += fmt::format("{}{}\n", head, line);
+      head = "    ";
+    }
   }
-  return fmt::format(R"(# Completion of blackout's commands and options; after -- it completes the program's own.
-_blackout() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words i
-  COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    if [[ ${{COMP_WORDS[i]}} == -- ]]; then
-      COMPREPLY=($(compgen -f -- "$current"))
-      return
-    fi
-  done
-  if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '{} --help --version' -- "$current"))
-    return
-  fi
-  case ${{COMP_WORDS[1]}} in
-{}  esac
-  if [[ $current == -* ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
-  else
-    COMPREPLY=($(compgen -f -- "$current"))
-  fi
-}}
-complete -o filenames -F _blackout blackout
-)",
-                     names, cases);
+  return out;
 }
 
 }  // namespace blackout::cli

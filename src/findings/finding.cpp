@@ -174,6 +174,18 @@ bool placeless(const Finding& finding) {
   return std::all_of(finding.places.begin(), finding.places.end(), [](const NumberedPlace& p) { return p.incidental; });
 }
 
+std::string_view nameOf(Fix::Where where) {
+  switch (where) {
+    case Fix::Where::AfterStore:
+      return "after-store";
+    case Fix::Where::Before:
+      return "before";
+    case Fix::Where::AfterFlush:
+      return "after-flush";
+  }
+  return {};
+}
+
 std::uint64_t fingerprint(const Finding& finding) {
   Hash hash;
   hash.text(nameOf(finding.kind));

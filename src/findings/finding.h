@@ -14,6 +14,7 @@
 #include "binary/frame.h"
 #include "events/site.h"
 #include "findings/facts.h"
+#include "findings/fix.h"
 #include "model/crash_state.h"
 
 namespace blackout {
@@ -136,6 +137,7 @@ struct Finding {
   std::optional<std::string> replay;
   std::string schedule;        // of the recording that it is about, where there were several; empty: the usual one
   std::string operationsFile;  // the same of the operations that a harness made; empty: those of its generator
+  std::vector<Fix> fixes;      // changes that were tried, each of which leaves nothing of it; the cheapest first
 };
 
 constexpr std::size_t kMaxExamples = 4;

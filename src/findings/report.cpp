@@ -41,21 +41,23 @@ static bool unrepeated(const Finding& f) {
   });
 }
 
+bool fails(const Finding& f, FailOn failOn) {
+  switch (failOn) {
+    case FailOn::Shown:
+      return f.severity == Severity::Shown;
+    case FailOn::Proved:
+      return f.severity == Severity::Shown || (f.shownBy && !unrepeated(f));
+    case FailOn::Suspected:
+      return f.severity <= Severity::Suspected;
+    case FailOn::Performance:
+      return true;
+  }
+  return true;
+}
+
 ExitCode exitCodeOf(const Report& report, FailOn failOn) {
-  auto counts = [&](const Finding& f) {
-    switch (failOn) {
-      case FailOn::Shown:
-        return f.severity == Severity::Shown;
-      case FailOn::Proved:
-        return f.severity == Severity::Shown || (f.shownBy && !unrepeated(f));
-      case FailOn::Suspected:
-        return f.severity <= Severity::Suspected;
-      case FailOn::Performance:
-        return true;
-    }
-    return true;
-  };
-  if (std::any_of(report.findings.begin(), report.findings.end(), counts)) return ExitCode::Findings;
+  if (std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& f) { return fails(f, failOn); }))
+    return ExitCode::Findings;
   return report.complete() ? ExitCode::Clean : ExitCode::Inconclusive;
 }
 

@@ -152,6 +152,7 @@ struct Report {
   std::vector<std::string> notes;       // honest sentences about how to read the result
   std::vector<std::string> incomplete;  // why the result is inconclusive; empty: it is whole
   std::uint64_t hiddenByOnly = 0;       // findings that --only left out
+  std::uint64_t hiddenAsKnown = 0;      // findings that --baseline has
   std::vector<SuppressionUse> suppressions;
   std::vector<std::string> readySuppressions;  // lines that would hide the findings; only if asked for
   std::vector<std::string> trusted;            // paths of the objects that --trust names
@@ -186,6 +187,8 @@ enum class FailOn : std::uint8_t {
 };
 std::string_view nameOf(FailOn failOn);
 std::optional<FailOn> failOnNamed(std::string_view name);
+// Whether a finding makes the command fail.
+bool fails(const Finding& finding, FailOn failOn);
 ExitCode exitCodeOf(const Report& report, FailOn failOn);
 
 }  // namespace blackout

@@ -156,6 +156,7 @@ Report& operator+=(Report& into, const Report& more) {
   unite(into.notes, more.notes);
   unite(into.incomplete, more.incomplete);
   into.hiddenByOnly += more.hiddenByOnly;
+  into.hiddenAsKnown += more.hiddenAsKnown;
   for (const SuppressionUse& use : more.suppressions) {
     auto same = std::find_if(into.suppressions.begin(), into.suppressions.end(),
                              [&](const SuppressionUse& s) { return s.file == use.file && s.line == use.line; });

@@ -7,6 +7,7 @@
 
 #include "detect/by_site.h"
 #include "events/trace.h"
+#include "judge/fixes.h"
 
 namespace blackout {
 
@@ -34,7 +35,10 @@ class Grouping {
     // What a transaction had not logged explains failures of other kinds, perhaps such as were looked at before it.
     if (keepNotAdded())
       if (auto ok = attribute(*failing); !ok) return tl::unexpected(ok.error());
-    for (std::size_t i = 0; i < causes_.size(); ++i) causes_[i].points = points_[i].size();
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      causes_[i].points = points_[i].size();
+      if (!options_.patience.over()) causes_[i].fixes = fixesOf(trial_, probe_, causes_[i], members_[i]);
+    }
     return std::move(causes_);
   }
 
@@ -53,6 +57,7 @@ class Grouping {
         cause = named ? merged(std::move(*named)) : unexamined(f);
       }
       ++causes_[*cause].states;
+      members_[*cause].emplace_back(f.space, f.recovery);
       causes_[*cause].stage = std::min(causes_[*cause].stage, explorer_.stageOf(f.space, f.recovery));
       if (curedBy(causes_[*cause], f)) ++causes_[*cause].cured;
       for (const StoreRef& ref : f.lost)
@@ -78,6 +83,7 @@ class Grouping {
       c.lostSites.clear();
     }
     points_.assign(causes_.size(), {});
+    members_.assign(causes_.size(), {});
     bySite_.clear();
     byRecovery_.clear();
     windows_.clear();
@@ -225,6 +231,7 @@ class Grouping {
   std::size_t add(Cause cause) {
     causes_.push_back(std::move(cause));
     points_.emplace_back();
+    members_.emplace_back();
     return causes_.size() - 1;
   }
 
@@ -324,9 +331,10 @@ class Grouping {
   Explorer& explorer_;
   const CauseOptions& options_;
   std::vector<Cause> causes_;
-  std::vector<std::set<SpaceNo>> points_;         // by cause
-  std::map<SiteKey, std::size_t> bySite_;         // sites of lost stores, to their cause
-  std::map<RecoveryNo, std::size_t> byRecovery_;  // recoveries that fail with nothing lost, to their cause
+  std::vector<std::set<SpaceNo>> points_;             // by cause
+  std::vector<std::vector<FailingRestart>> members_;  // by cause: its states
+  std::map<SiteKey, std::size_t> bySite_;             // sites of lost stores, to their cause
+  std::map<RecoveryNo, std::size_t> byRecovery_;      // recoveries that fail with nothing lost, to their cause
   WholeFailures whole_;
   std::map<SpaceNo, std::size_t> windows_;  // of them, those with a known cause
   std::optional<std::size_t> unexamined_;

@@ -61,7 +61,10 @@ struct Cause {
   std::optional<NotAdded> notAdded;
   std::shared_ptr<CureTrial::Applied> applied;  // flushes and fences: what they make of the trace
   std::uint64_t cured = 0;                      // of `states`, those that can't come about then
-  bool examined = true;                         // false: there were more failing states than are examined
+  // Flushes and fences as a change of the source would make them, after which none of `states` can come about; the
+  // cheapest first (fixes.h).
+  std::vector<TriedFix> fixes;
+  bool examined = true;  // false: there were more failing states than are examined
 
   TestStage stage = TestStage::None;  // the first at which one of its states was met
   std::uint64_t states = 0;

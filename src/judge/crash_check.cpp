@@ -99,20 +99,17 @@ class Check {
       likely_ = likelyPoints(index_.trace(), programs(), patience_);
       tests = adversarialTests(likely_->of(o_.testsAt), index_, r_.baseline.points());
     }
-<<<<<<< HEAD
     Result<std::unique_ptr<Strategy>> strategy =
         onlyTests ? Result<std::unique_ptr<Strategy>>(std::make_unique<AdversarialTests>(tests))
                   : makeStrategy(o_.chosen != nullptr ? "lazy" : o_.strategy, {.seed = o_.seed, .samples = o_.samples});
     if (!strategy) return tl::unexpected(strategy.error());
     ExploreOptions options = exploreOptions(o_.chosen != nullptr ? *o_.chosen : **strategy);
     options.first = std::move(tests);
-=======
     const bool bounded = o_.maxRuns != 0 || o_.seconds != 0;
     if (bounded && o_.inferSeconds > 0 && !o_.stages && o_.chosen == nullptr && o_.strategy == "lazy") {
       planCounting();
       options.oneSided = oneSidedTests(*counting_, index_, r_.baseline.points());
     }
->>>>>>> 378abcff98ef1fe6a464727b2b2f95ac58d9c3d6
     auto explored = Explorer::explore(r_.tracked, r_.baseline, r_.runs, std::move(options));
     if (!explored) return tl::unexpected(explored.error());
     Explorer& explorer = **explored;
@@ -559,11 +556,8 @@ class Check {
   Explorer* explorer_ = nullptr;                        // once it is explored
   std::set<std::string> failures_;                      // keys
   std::optional<LikelyPoints> likely_;
-<<<<<<< HEAD
   bool poolIgnored_ = false;  // by a harness: open() does not look at what is there
-=======
   std::optional<CountingPlan> counting_;
->>>>>>> 378abcff98ef1fe6a464727b2b2f95ac58d9c3d6
   CrashCheck out_;
 };
 

@@ -46,10 +46,15 @@ std::vector<InsertedEvent> insertedBy(const Cure& cure, const Index& index) {
   };
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    bool end = cure.atOperationEnd && kindOf(e) == EventKind::OpEnd;
+    const bool everywhere = cure.put == Cure::Put::Everywhere;
+    bool end = everywhere && cure.atOperationEnd && kindOf(e) == EventKind::OpEnd;
     // At the thread's next fence, too, a flush could have been waited for; what comes behind it is another matter.
-    bool fence = groupOf(e) == EventGroup::Fence && by == threadOf(e);
-    if (by && (end || fence || (isStore(e) && before(e)))) {
+    bool fence = everywhere && groupOf(e) == EventGroup::Fence && by == threadOf(e);
+    bool relies = cure.put != Cure::Put::After && isStore(e) && before(e);
+    // A statement there is executed whatever was flushed before.
+    if (relies && cure.put == Cure::Put::Before && !cure.flush)
+      insert(n, true, threadOf(e), {});
+    else if (by && (end || fence || relies)) {
       // A fence completes what its own thread has flushed.
       if (cure.flush || !fence) insert(n, true, cure.flush ? threadOf(e) : *by, pending);
       pending.clear();
@@ -65,7 +70,7 @@ std::vector<InsertedEvent> insertedBy(const Cure& cure, const Index& index) {
     by = threadOf(e);
     // The pieces of a wide store are one.
     if (isStore(e) && !cure.event && (trace[n].len & BLACKOUT_WIDE) != 0) continue;
-    insert(first, false, *by, lines);
+    if (cure.put != Cure::Put::Before) insert(first, false, *by, lines);
     pending.insert(lines.begin(), lines.end());
     lines.clear();
   }

@@ -28,8 +28,19 @@ struct Cure {
   bool atOperationEnd = false;  // before the operation ends
   // For an instruction without a place: this event alone.
   std::optional<EventNo> event;
+  // Where that is put: all of it, which asks whether order is what is missing; or as a change of the source would, only
+  // after the ones, or only before the others.
+  enum class Put : std::uint8_t { Everywhere, After, Before };
+  Put put = Put::Everywhere;
 
   bool operator==(const Cure&) const = default;
+};
+
+// A cure after which no failing state of a cause is left, with what it adds to the recorded run.
+struct TriedFix {
+  Cure cure;
+  std::uint64_t flushes = 0;
+  std::uint64_t fences = 0;
 };
 
 // What a cure adds to a trace.

@@ -12,6 +12,7 @@
 #include "detect/by_site.h"
 #include "events/trace.h"
 #include "events/waits.h"
+#include "judge/fixes.h"
 #include "judge/lost_store.h"
 
 namespace blackout {
@@ -580,7 +581,11 @@ SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, Event
   return {names.range(addressOf(line) + from, to - from, crash), readOf(seen, mask), 0, {}};
 }
 
-Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) { return tell(context, cause, false); }
+Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) {
+  auto shown = tell(context, cause, false);
+  if (shown && !cause.fixes.empty()) shown->finding.fixes = toldFixes(cause, *shown->indexes.front(), context.stacks);
+  return shown;
+}
 
 Result<ShownFinding> showRace(const ShowContext& context, const Cause& cause) { return tell(context, cause, true); }
 

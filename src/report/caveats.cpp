@@ -16,7 +16,7 @@ bool judgedDurability(const Report& report) {
 }
 
 bool nothingHidden(const Report& report) {
-  return report.hiddenByOnly == 0 && report.suppressed() == 0 && report.trusted.empty();
+  return report.hiddenByOnly == 0 && report.hiddenAsKnown == 0 && report.suppressed() == 0 && report.trusted.empty();
 }
 
 // Only a whole run that was looked at in full, and in which nothing was found, proves anything.
@@ -50,18 +50,21 @@ std::string whatRan(const RunSummary& run) {
   return "One run was judged: code that it did not reach was not looked at.";
 }
 
-}  // namespace
+struct Caveat {
+  std::string sentence;
+  bool general = false;  // it holds of every result
+};
 
-std::vector<std::string> caveatsOf(const Report& report) {
+std::vector<Caveat> all(const Report& report) {
   const std::string& model = report.run.model;
-  std::vector<std::string> sentences;
+  std::vector<Caveat> sentences;
+  auto general = [&](std::string sentence) { sentences.push_back({std::move(sentence), true}); };
+  auto own = [&](std::string sentence) { sentences.push_back({std::move(sentence), false}); };
   if (provesDurability(report))
-    sentences.emplace_back(
-        "In this run every store to the pools that can matter was made durable, at the latest when its operation, its "
+    own("In this run every store to the pools that can matter was made durable, at the latest when its operation, its "
         "mapping or the program ended.");
   if (provesRecovery(report))
-    sentences.emplace_back(
-        !report.exploration->assumptions.empty()
+    own(!report.exploration->assumptions.empty()
             ? "Whatever a crash in this run leaves behind, at any point that matters, the restarted program ends well "
               "on it, if what was assumed holds."
         : report.exploration->exitCodes == ExitCodes::Judged
@@ -73,43 +76,60 @@ std::vector<std::string> caveatsOf(const Report& report) {
     std::string names;
     for (const std::string& path : report.trusted)
       names += (names.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
-    sentences.push_back(
-        names +
+    own(names +
         (report.trusted.size() == 1 ? " is trusted: what it does inside a call is"
                                     : " are trusted: what they do inside a call is") +
         " assumed to be right, and a crash comes only before the call. Calls from one place that follow one another "
         "with nothing of the caller's in between count as one.");
   }
-  if (!judgedDurability(report))
-    sentences.emplace_back("Durability was not judged: the detector never-persisted did not run.");
-  sentences.push_back(whatRan(report.run));
+  if (!judgedDurability(report)) own("Durability was not judged: the detector never-persisted did not run.");
+  if (report.run.recordings > 1 || report.run.threads > 1)
+    own(whatRan(report.run));
+  else
+    general(whatRan(report.run));
   // docs/semantics.md: the unit of write-back is an assumption, and hardware promises less.
-  sentences.emplace_back(
-      "A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");
+  general("A line of 64 bytes is assumed to reach memory as a whole when the power fails; hardware promises 8 bytes.");
   if (model.find("tso=on") == std::string::npos)
-    sentences.emplace_back(
+    general(
         "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
         "processor's buffer are missed.");
   if (report.exploration) {
-    sentences.emplace_back(
-        report.exploration->exitCodes == ExitCodes::Judged
-            ? "A restart is judged by how it ends (signals, exit codes, sanitizers, "
-              "blackout_expect, a checker) and by what it prints: wrong data that it neither notices "
-              "nor prints is not found."
-            : "A restart is judged by how it ends (signals, sanitizers, blackout_expect; not its "
-              "exit code) and by what it prints: wrong data that it neither notices nor prints is "
-              "not found.");
+    if (report.exploration->exitCodes == ExitCodes::Judged)
+      general(
+          "A restart is judged by how it ends (signals, exit codes, sanitizers, blackout_expect, a checker) and by "
+          "what "
+          "it prints: wrong data that it neither notices nor prints is not found.");
+    else
+      own("A restart is judged by how it ends (signals, sanitizers, blackout_expect; not its "
+          "exit code) and by what it prints: wrong data that it neither notices nor prints is "
+          "not found.");
     if (std::any_of(report.pools.begin(), report.pools.end(),
                     [](const PoolSummary& p) { return p.path == BLACKOUT_HEAP_PATH; }))
-      sentences.emplace_back(
-          "The persistent heap never hands out memory twice: a crash that leaves a pointer to a block that was freed "
+      own("The persistent heap never hands out memory twice: a crash that leaves a pointer to a block that was freed "
           "and would have been used again is not found.");
   } else {
-    sentences.emplace_back(
-        "Crashes were not explored: data that becomes durable too late or in the wrong order, and a restart that goes "
+    own("Crashes were not explored: data that becomes durable too late or in the wrong order, and a restart that goes "
         "wrong, are not found this way.");
   }
   return sentences;
+}
+
+std::vector<std::string> sentencesOf(const Report& report, bool own, bool general) {
+  std::vector<std::string> out;
+  for (Caveat& c : all(report))
+    if (c.general ? general : own) out.push_back(std::move(c.sentence));
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> caveatsOf(const Report& report) { return sentencesOf(report, true, true); }
+std::vector<std::string> caveatsOfThisRun(const Report& report) { return sentencesOf(report, true, false); }
+
+std::vector<std::string> limitsOfEveryResult() {
+  Report explored;
+  explored.exploration.emplace();
+  return sentencesOf(explored, false, true);
 }
 
 }  // namespace blackout

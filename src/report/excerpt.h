@@ -23,8 +23,10 @@ class SourceFiles {
   std::vector<ExcerptLine> excerpt(const std::string& path, std::uint32_t line, std::uint32_t column,
                                    std::uint32_t context);
 
- private:
+  // All lines as they are; null: it can't be read.
   const std::vector<std::string>* linesOf(const std::string& path);
+
+ private:
   std::map<std::string, std::optional<std::vector<std::string>>> files_;
 };
 

@@ -9,7 +9,9 @@
 #include "findings/ending.h"
 #include "report/caveats.h"
 #include "report/json_library.h"
+#include "report/patch.h"
 #include "report/sentences.h"
+#include "report/text.h"
 
 namespace blackout {
 
@@ -432,6 +434,25 @@ Json mechanismsJson(const CheckedMechanisms& m) {
   return j;
 }
 
+// The fix that can be written as a diff, or else the cheapest.
+Json fixJson(const Finding& f) {
+  if (f.fixes.empty()) return nullptr;
+  SourceFiles sources;
+  std::error_code error;
+  std::optional<Patch> patch = patchOf(f, sources, std::filesystem::current_path(error).string());
+  const Fix& fix = patch ? *patch->fix : f.fixes.front();
+  Json j;
+  j["where"] = nameOf(fix.where);
+  j["at"] = Json::array();
+  for (const Frame& at : fix.at) j["at"].push_back(frameJson(at));
+  j["flushes"] = fix.flushes;
+  j["fences"] = fix.fences;
+  j["states"] = fix.states;
+  j["tried"] = triedText(fix);
+  j["diff"] = patch ? Json(patch->diff) : Json(nullptr);
+  return j;
+}
+
 Json findingJson(const Finding& f) {
   const FindingKindRow& row = rowOf(f.kind);
   Json j;
@@ -460,6 +481,7 @@ Json findingJson(const Finding& f) {
   if (!f.schedule.empty()) j["schedule"] = f.schedule;
   if (!f.operationsFile.empty()) j["operations_file"] = f.operationsFile;
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
+  j["fix"] = fixJson(f);
   return j;
 }
 
@@ -495,6 +517,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
   j["command"] = report.command;
   j["fail_on"] = nameOf(failOn);
   j["exit_code"] = static_cast<int>(exitCodeOf(report, failOn));
+  j["verdict"] = verdictLine(report);
   j["complete"] = report.complete();
   j["incomplete"] = report.incomplete;
   std::array<std::uint64_t, 3> counts = countBySeverity(report);
@@ -502,6 +525,7 @@ std::string renderJson(const Report& report, FailOn failOn) {
     j["counts"][std::string(nameOf(s))] = counts[static_cast<std::size_t>(s)];
   j["counts"]["hidden_by_only"] = report.hiddenByOnly;
   j["counts"]["suppressed"] = report.suppressed();
+  j["counts"]["in_baseline"] = report.hiddenAsKnown;
   j["run"] = runJson(report.run);
   j["exploration"] = report.exploration ? explorationJson(*report.exploration) : Json(nullptr);
   if (report.mechanisms) j["mechanisms"] = mechanismsJson(*report.mechanisms);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "binary/user_frame.h"
 #include "events/id_text.h"
 #include "findings/numbers.h"
+#include "report/escape.h"
 #include "report/function_names.h"
 
 namespace blackout {
@@ -44,6 +46,44 @@ std::string callText(const Frame& f) {
   std::string name = f.function.empty() ? "an unknown function" : plainName(readableName(f.function));
   return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
 }
+
+std::string_view belowRoot(std::string_view path, std::string_view root) {
+  bool below = !root.empty() && path.size() > root.size() + 1 && path.starts_with(root) && path[root.size()] == '/';
+  return below ? path.substr(root.size() + 1) : path;
+}
+
+std::string positionText(const Frame& f, std::string_view root) {
+  std::string s = escapeText(belowRoot(f.file, root));
+  if (f.line != 0) s += fmt::format(":{}", f.line);
+  if (f.line != 0 && f.column != 0) s += fmt::format(":{}", f.column);
+  return s;
+}
+
+const Frame* ownFrame(const NumberedPlace& place) {
+  return place.stack.empty() ? nullptr : &place.stack[userFrame(place.stack)];
+}
+
+PlaceNo leadingPlace(const Finding& finding) {
+  for (std::uint32_t n = 1; n <= finding.places.size(); ++n)
+    if (const Frame* frame = ownFrame(finding.place(PlaceNo(n))); frame != nullptr && frame->line != 0)
+      return PlaceNo(n);
+  return 0;
+}
+
+const Frame* leadingFrame(const Finding& finding) {
+  PlaceNo n = leadingPlace(finding);
+  return n == 0 ? nullptr : ownFrame(finding.place(n));
+}
+
+std::string PlaceWords::operator()(PlaceNo n) const {
+  if (finding_ == nullptr) return fmt::format("({})", n);
+  bool known = n != 0 && n.value() <= finding_->places.size();
+  const Frame* frame = known ? ownFrame(finding_->place(n)) : nullptr;
+  std::string line = frame == nullptr ? std::string() : lineText(*frame);
+  return line.empty() ? "an unknown place" : line;
+}
+
+std::string PlaceWords::at(PlaceNo n) const { return n != 0 && n == here_ ? "here" : "at " + (*this)(n); }
 
 std::string symptomIn(const std::string& symptom, const Frame& f) {
   return f.function.empty() ? symptom : fmt::format("{} in {}", symptom, callText(f));

@@ -13,6 +13,9 @@ namespace blackout {
 // The finding in one sentence; with another symptom than its own.
 std::string verdictOf(const Finding& finding);
 std::string verdictOf(const Finding& finding, const std::string& symptom);
+// The same where no numbered places follow: they are called by their lines, and the one that the finding leads with
+// (sentence_words.h) "here".
+std::string verdictAlone(const Finding& finding);
 
 std::string sentenceOf(const Fact& fact, const Finding& finding);
 // The sentences of all its facts, in their order.

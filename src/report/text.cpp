@@ -17,6 +17,8 @@
 #include "report/excerpt.h"
 #include "report/function_names.h"
 #include "report/history_block.h"
+#include "report/patch.h"
+#include "report/sentence_words.h"
 #include "report/sentences.h"
 
 namespace blackout {
@@ -57,17 +59,32 @@ class TextReport {
   TextReport(const Report& report, const TextOptions& options) : report_(report), options_(options) {}
 
   std::string render() {
+    head();
+    if (options_.detail == Detail::Quiet) {
+      sentences("inconclusive", "1;33", report_.incomplete);
+      line(summaryLine(report_));
+      return std::move(out_);
+    }
     for (const Finding& f : report_.findings) finding(f);
     sentences("note", "36", report_.notes);
     if (report_.hiddenByOnly != 0)
       sentences("note", "36", {fmt::format("--only left out {}.", counted(report_.hiddenByOnly, "finding"))});
+    if (report_.hiddenAsKnown != 0)
+      sentences("note", "36",
+                {fmt::format("--baseline has {} of this run, which {} left out.",
+                             counted(report_.hiddenAsKnown, "finding"), report_.hiddenAsKnown == 1 ? "is" : "are")});
     suppressions();
     sentences("inconclusive", "1;33", report_.incomplete);
     if (!out_.empty() && !out_.ends_with("\n\n")) line("");
     if (report_.mechanisms) mechanisms(*report_.mechanisms);
     if (report_.exploration) exploration(*report_.exploration);
     line("What this result means:");
-    for (const std::string& s : caveatsOf(report_)) line("  - " + escapeText(s));
+    bool verbose = options_.detail == Detail::Verbose;
+    for (const std::string& s : verbose ? caveatsOf(report_) : caveatsOfThisRun(report_)) line("  - " + escapeText(s));
+    if (!verbose)
+      line(report_.findings.empty() ? "  - What no result speaks of: 'blackout help limits'."
+                                    : "  - What no result speaks of: 'blackout help limits'. What a kind of finding "
+                                      "means: 'blackout help KIND'.");
     if (!report_.readySuppressions.empty()) {
       line("suppressions that would hide these:");
       for (const std::string& s : report_.readySuppressions) line("  " + escapeText(s));
@@ -77,6 +94,13 @@ class TextReport {
   }
 
  private:
+  // What everybody wants to know, first.
+  void head() {
+    line(paint("1", verdictLine(report_)));
+    for (const Finding& f : report_.findings) line(findingLine(f, options_.root));
+    line("");
+  }
+
   void line(std::string_view text) {
     out_ += text;
     out_ += '\n';
@@ -84,17 +108,10 @@ class TextReport {
   std::string paint(std::string_view sgr, std::string_view text) const {
     return options_.color ? fmt::format("\033[{}m{}\033[0m", sgr, text) : std::string(text);
   }
-  std::string path(const std::string& p) const {
-    const std::string& root = options_.root;
-    bool below = !root.empty() && p.size() > root.size() + 1 && p.starts_with(root) && p[root.size()] == '/';
-    return escapeText(below ? std::string_view(p).substr(root.size() + 1) : std::string_view(p));
-  }
+  std::string path(const std::string& p) const { return escapeText(belowRoot(p, options_.root)); }
   std::string position(const Frame& f) const {
     if (f.file.empty()) return f.module.empty() ? std::string() : fmt::format("({})", path(f.module));
-    std::string s = path(f.file);
-    if (f.line != 0) s += fmt::format(":{}", f.line);
-    if (f.line != 0 && f.column != 0) s += fmt::format(":{}", f.column);
-    return s;
+    return positionText(f, options_.root);
   }
   static std::string function(const Frame& f) {
     return f.function.empty() ? std::string("an unknown function") : escapeText(readableName(f.function));
@@ -233,7 +250,7 @@ class TextReport {
     history(f);
     line("  " + escapeText(verdictOf(f)));
     // What a kind means is said once, at its first finding.
-    if (explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
+    if (options_.detail == Detail::Verbose && explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
     line("");
     for (std::size_t i = 0; i < f.places.size(); ++i) place(i + 1, f.places[i]);
     details(f);
@@ -262,7 +279,7 @@ class TextReport {
     const Frame& top = p.stack[own];
     line(fmt::format("  {}: {}", head, described(top)));
     // A place that only this state shows matters less: the line itself, and how the program came there in brief.
-    unsigned context = p.incidental ? 0 : options_.contextLines;
+    unsigned context = p.incidental ? 0 : options_.detail == Detail::Verbose ? 2 : 1;
     std::vector<ExcerptLine> excerpt = sources_.excerpt(top.file, top.line, top.column, context);
     for (const ExcerptLine& e : excerpt) {
       bool here = e.number == top.line;
@@ -270,14 +287,14 @@ class TextReport {
       if (here && !e.mark.empty()) line(fmt::format("            | {}", paint("1;32", e.mark)));
     }
     // A fence that was merged has every instruction between the two among its sources: a few say enough.
-    constexpr std::size_t kMerged = 2;
+    const std::size_t kMerged = options_.detail == Detail::Verbose ? 2 : 1;
     for (std::size_t i = 0; i < std::min(p.alsoFrom.size(), kMerged); ++i)
       if (!p.alsoFrom[i].empty())
         line("      or, merged with it by the optimiser: " + described(p.alsoFrom[i].front()));
     if (p.alsoFrom.size() > kMerged)
       line(fmt::format("      ... and {} more places that were merged with it", p.alsoFrom.size() - kMerged));
     if (own != 0) line("      in what it calls: " + described(p.stack.front()));
-    stack(std::span(p.stack).subspan(own), p.incidental ? std::min(options_.maxFrames, 3U) : options_.maxFrames);
+    stack(std::span(p.stack).subspan(own), options_.detail == Detail::Verbose && !p.incidental ? 8 : 3);
     line("");
   }
 
@@ -330,7 +347,16 @@ class TextReport {
     if (!f.operationsFile.empty()) detail("list:     ", "--ops " + path(f.operationsFile));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));
     if (std::string hint = hintOf(f); !hint.empty()) detail("hint:     ", hint);
+    fix(f);
     detail("id:       ", fingerprintText(f));
+  }
+
+  // Nothing is offered that was not tried on all that was explored.
+  void fix(const Finding& f) {
+    std::optional<Patch> patch = patchOf(f, sources_, options_.root);
+    if (!patch) return;
+    line(fmt::format("  fix:       {}", escapeText(triedText(*patch->fix))));
+    if (f.replay) line(fmt::format("             'blackout fix {}' prints it as a patch.", path(*f.replay)));
   }
 
   static std::string trimmed(std::string s) {
@@ -349,47 +375,6 @@ class TextReport {
 
 std::string renderText(const Report& report, const TextOptions& options) {
   return TextReport(report, options).render();
-}
-
-std::string summaryLine(const Report& report) {
-  std::array<std::uint64_t, 3> counts = countBySeverity(report);
-  std::string found;
-  for (Severity s : {Severity::Shown, Severity::Suspected, Severity::Performance}) {
-    std::uint64_t n = counts[static_cast<std::size_t>(s)];
-    if (n != 0) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", grouped(n), nameOf(s));
-  }
-  if (found.empty())
-    found = report.complete() ? "no findings" : "inconclusive, nothing found";
-  else if (!report.complete())
-    found += ", inconclusive";
-  if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
-  const RunSummary& run = report.run;
-  std::string text =
-      fmt::format("SUMMARY: blackout: {}; {}, {}, {} {}, {}, {}, {}, {}", found, counted(run.events, "event"),
-                  counted(run.stores, "store"), grouped(run.flushes), run.flushes == 1 ? "flush" : "flushes",
-                  counted(run.fences, "fence"), counted(run.threads, "thread"), counted(run.lines, "line"),
-                  counted(run.points, "point"));
-  // Yat's count: what a crash explorer that is not lazy would have to try.
-  if (run.log10States) {
-    std::string states = countOfLog10(*run.log10States);
-    text += fmt::format(", {} crash state{} in all", states, states == "1" ? "" : "s");
-  }
-  if (report.exploration)
-    text += fmt::format("; {}{} explored, {}",
-                        report.exploration->completePoints == report.exploration->points
-                            ? std::string()
-                            : grouped(report.exploration->completePoints) + " of ",
-                        counted(report.exploration->points, "point"), counted(report.exploration->runs, "restart"));
-  if (report.exploration)
-    for (const AssumedRecord& a : report.exploration->assumptions) text += "; assumed: " + escapeText(assumptionOf(a));
-  if (!run.model.empty()) text += "; " + escapeText(run.model);
-  if (std::string ending = run.waitStatus ? endingText(*run.waitStatus) : std::string(); !ending.empty())
-    text += "; the program ended with " + ending;
-  if (report.exploration && report.exploration->exitCodes == ExitCodes::Unknown)
-    text += "; exit codes of restarts not judged";
-  if (report.exploration && report.exploration->unjudged != 0)
-    text += fmt::format("; {} not judged", counted(report.exploration->unjudged, "crash state"));
-  return text;
 }
 
 bool wantsColor(int fd) {

@@ -19,13 +19,13 @@ std::string capital(std::string s) {
 }
 
 // "Node.value, stored at (1),"
-std::string subject(const SeenStore& store) {
-  return store.bytes.type.empty() ? fmt::format("what is stored at ({})", store.place)
-                                  : fmt::format("{}, stored at ({}),", store.bytes.type, store.place);
+std::string subject(const SeenStore& store, const PlaceWords& words) {
+  return store.bytes.type.empty() ? fmt::format("what is stored {}", words.at(store.place))
+                                  : fmt::format("{}, stored {},", store.bytes.type, words.at(store.place));
 }
 // At the beginning of a sentence: names stay as they are.
-std::string subjectFirst(const SeenStore& store) {
-  return store.bytes.type.empty() ? capital(subject(store)) : subject(store);
+std::string subjectFirst(const SeenStore& store, const PlaceWords& words) {
+  return store.bytes.type.empty() ? capital(subject(store, words)) : subject(store, words);
 }
 
 // What a store is in a transaction of a mechanism: "the log entry (1)".
@@ -95,72 +95,72 @@ PlaceNo crashPlace(const Finding& f) {
   return f.shownBy && !f.shownBy->crashes.empty() ? f.shownBy->crashes.front().after : PlaceNo(0);
 }
 
-std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
+std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string& symptom, const PlaceWords& words) {
   PlaceNo crash = crashPlace(f);
   return fmt::format(
       "{} may be lost or not when the power fails{}{}: the restarted program then {}.",
-      c.first ? subjectFirst(*c.first) : std::string("What is stored"),
-      crash != 0 ? fmt::format(" at ({})", crash) : std::string(),
-      c.read && c.read->place != 0 ? fmt::format(", and the restart reads it at ({})", c.read->place) : std::string(),
-      symptom);
+      c.first ? subjectFirst(*c.first, words) : std::string("What is stored"),
+      crash != 0 ? " " + words.at(crash) : std::string(),
+      c.read && c.read->place != 0 ? ", and the restart reads it " + words.at(c.read->place) : std::string(), symptom);
 }
 
-std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::string& fails) {
+std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::string& fails, const PlaceWords& words) {
   PlaceNo first = c.first ? c.first->place : 0, second = c.second ? c.second->place : 0;
   bool loses = f.shownBy && std::any_of(f.shownBy->crashes.begin(), f.shownBy->crashes.end(),
                                         [](const SeenCrash& crash) { return !crash.lost.empty(); });
   if (c.creation)
     return fmt::format("The pool is made step by step under its own name: if the power fails before {}, {}.",
-                       second != 0 ? fmt::format("it is complete at ({})", second) : "it is complete", fails);
+                       second != 0 ? "it is complete " + words.at(second) : std::string("it is complete"), fails);
   if (c.lines != 0)
-    return fmt::format("{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first),
-                       c.lines == 1 ? "is more than is stored at once" : fmt::format("goes into {} lines", c.lines),
-                       fails);
+    return fmt::format(
+        "{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first, words),
+        c.lines == 1 ? "is more than is stored at once" : fmt::format("goes into {} lines", c.lines), fails);
   std::string stores = "The stores at ";
   std::vector<PlaceNo> places{first, second};
   for (const SeenStore& other : c.others)
     if (other.place != 0) places.push_back(other.place);
   for (std::size_t i = 0; i < places.size(); ++i)
-    stores += fmt::format("{}({})", i == 0 ? "" : i + 1 == places.size() ? " and " : ", ", places[i]);
+    stores += fmt::format("{}{}", i == 0 ? "" : i + 1 == places.size() ? " and " : ", ", words(places[i]));
   if (c.eitherWay)
     return fmt::format("{} belong together: a crash can keep either without the other, and then {}.", stores, fails);
   if (loses && first != 0 && second != 0 && !c.sameBytes)
     return fmt::format("{} belong together: a crash can keep {} without the {}, and then {}.", stores,
                        places.size() == 2 ? "one" : "some of them", places.size() == 2 ? "other" : "others", fails);
   if (c.sameBytes)
-    return fmt::format("The restart does not cope with {}: if the power fails before ({}) replaces it{}, {}.",
-                       c.first->bytes.type.empty() ? fmt::format("what ({}) stores", first)
-                                                   : fmt::format("{} as ({}) stores it", c.first->bytes.type, first),
-                       second, loses ? "" : ", even with everything persisted that was stored by then", fails);
+    return fmt::format("The restart does not cope with {}: if the power fails before {} replaces it{}, {}.",
+                       c.first->bytes.type.empty()
+                           ? fmt::format("what {} stores", words(first))
+                           : fmt::format("{} as {} stores it", c.first->bytes.type, words(first)),
+                       words(second), loses ? "" : ", even with everything persisted that was stored by then", fails);
   std::string persisted = loses ? "" : ", even with everything persisted that was stored by then";
   // What begins the update is no store: a change of a file's name or size.
-  if (first == 0 && second != 0) return fmt::format("If the power fails before ({}){}, {}.", second, persisted, fails);
+  if (first == 0 && second != 0)
+    return fmt::format("If the power fails before {}{}, {}.", words(second), persisted, fails);
   if (second != 0)
     return fmt::format("{} belong together: if the power fails between them{}, {}.", stores, persisted, fails);
   if (PlaceNo after = first != 0 ? first : crashPlace(f); after != 0)
-    return fmt::format("If the power fails after ({}){}, {}.", after, persisted, fails);
+    return fmt::format("If the power fails after {}{}, {}.", words(after), persisted, fails);
   return fmt::format("If the power fails before anything is stored, {}.", fails);
 }
 
-std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom) {
+std::string causeVerdict(const Finding& f, const CrashCause& c, const std::string& symptom, const PlaceWords& words) {
   std::string fails = "the restarted program " + symptom;
-  std::string lost = c.first ? subjectFirst(*c.first) : std::string();
+  std::string lost = c.first ? subjectFirst(*c.first, words) : std::string();
   PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
   // "... while X survives" or "... though the operation has ended".
-  std::string whereas = c.second ? fmt::format(" while {} survives", subject(*c.second))
-                        : c.promised
-                            ? fmt::format(" though the operation that wrote it has ended at ({})", c.promised->place)
-                            : std::string();
+  std::string whereas = c.second     ? fmt::format(" while {} survives", subject(*c.second, words))
+                        : c.promised ? " though the operation that wrote it has ended " + words.at(c.promised->place)
+                                     : std::string();
   switch (f.kind) {
     case FindingKind::MissingFlush: {
       std::string flushed = !c.everFlushed ? "is never flushed"
-                            : second != 0  ? fmt::format("is not flushed before {}({})",
-                                                        c.promised ? "the operation ends at " : "", second)
-                                           : "is not flushed before the power fails";
+                            : second != 0  ? "is not flushed before " +
+                                                (c.promised ? "the operation ends " + words.at(second) : words(second))
+                                          : "is not flushed before the power fails";
       return fmt::format("{} {}: a crash can lose it{}, and then {}.", lost, flushed, whereas, fails);
     }
     case FindingKind::MissingFence: {
-      std::string before = second != 0    ? fmt::format(" before ({})", second)
+      std::string before = second != 0    ? " before " + words(second)
                            : c.everFenced ? " before the power fails"
                                           : std::string();
       return fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
@@ -168,18 +168,18 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     }
     case FindingKind::WrongOrder:
       if (c.firstIs == FirstStore::Late)
-        return fmt::format("{} comes only after ({}), which relies on it: if the power fails between the two, {}.",
-                           lost, second, fails);
+        return fmt::format("{} comes only after {}, which relies on it: if the power fails between the two, {}.", lost,
+                           words(second), fails);
       return fmt::format("{} is {} too late{}: a crash in between can lose it{}, and then {}.", lost,
                          c.everFenced ? "made durable" : "flushed",
-                         second != 0 ? fmt::format(", after ({})", second) : std::string(), whereas, fails);
+                         second != 0 ? ", after " + words(second) : std::string(), whereas, fails);
     case FindingKind::NotAtomic:
-      return notAtomicVerdict(f, c, fails);
+      return notAtomicVerdict(f, c, fails, words);
     case FindingKind::RecoveryFails:
-      if (c.sameBytes) return notAtomicVerdict(f, c, fails);
+      if (c.sameBytes) return notAtomicVerdict(f, c, fails, words);
       break;
     case FindingKind::CrossFailureRace:
-      return raceVerdict(f, c, symptom);
+      return raceVerdict(f, c, symptom, words);
     case FindingKind::VisibleNotDurable:
       return fmt::format("{} was seen by another operation, which returned, before it was durable: after a crash {}.",
                          lost, fails);
@@ -210,12 +210,12 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
 }
 
 // For kinds of which there is no more to say than this.
-std::string plainVerdict(const Finding& f, const std::string& symptom) {
+std::string plainVerdict(const Finding& f, const std::string& symptom, const PlaceWords& words) {
   switch (f.kind) {
     case FindingKind::ProgramBug:
       return fmt::format("Started again on what it left when it ended, with nothing lost, the program {}.", symptom);
     case FindingKind::OpenTransaction:
-      return "A transaction that begins at (1) had not ended when the program did.";
+      return fmt::format("A transaction that begins {} had not ended when the program did.", words.at(1));
     case FindingKind::CleanFlush:
       return "A line was flushed that had nothing to write back.";
     case FindingKind::RepeatedFlush:
@@ -269,25 +269,25 @@ std::string whenText(const NotDurable& c, const Finding& f) {
 struct Verdicts {
   const Finding& f;
   const std::string& symptom;
+  const PlaceWords& words;
 
-  std::string operator()(const PlainClaim&) const { return plainVerdict(f, symptom); }
-  std::string operator()(const CrashCause& c) const { return causeVerdict(f, c, symptom); }
+  std::string operator()(const PlainClaim&) const { return plainVerdict(f, symptom, words); }
+  std::string operator()(const CrashCause& c) const { return causeVerdict(f, c, symptom, words); }
   std::string operator()(const BadReadClaim& c) const {
     std::string reads =
-        c.read.place != 0 ? fmt::format("The restart reads at ({})", c.read.place) : "The restart reads";
+        c.read.place != 0 ? "The restart reads " + words.at(c.read.place) : std::string("The restart reads");
     if (!c.writer)
-      return fmt::format("{} memory that was allocated or discarded at ({}) and that nothing had written since.", reads,
-                         c.allocatedAt);
+      return fmt::format("{} memory that was allocated or discarded {} and that nothing had written since.", reads,
+                         words.at(c.allocatedAt));
     if (f.kind == FindingKind::StaleRead && c.commit && c.commitBefore)
       return fmt::format(
-          "{} what was written at ({}), before the last two commits ({}) and ({}): it belongs to an older version.",
-          reads, c.writer->place, c.commitBefore->place, c.commit->place);
+          "{} what was written {}, before the last two commits {} and {}: it belongs to an older version.", reads,
+          words.at(c.writer->place), words(c.commitBefore->place), words(c.commit->place));
     if (!c.commit)
-      return fmt::format("{} what was written at ({}), though nothing had been committed by then.", reads,
-                         c.writer->place);
-    return fmt::format(
-        "{} what was written at ({}), though it was not guaranteed to be durable at the last commit, ({}).", reads,
-        c.writer->place, c.commit->place);
+      return fmt::format("{} what was written {}, though nothing had been committed by then.", reads,
+                         words.at(c.writer->place));
+    return fmt::format("{} what was written {}, though it was not guaranteed to be durable at the last commit, {}.",
+                       reads, words.at(c.writer->place), words(c.commit->place));
   }
   std::string operator()(const NotDurable& c) const {
     const std::string& type = c.store.bytes.type;
@@ -317,18 +317,18 @@ struct Verdicts {
     std::string_view them = are == "are" ? "them" : "it";
     if (c.added != 0)
       return fmt::format(
-          "{} {} stored at (1) before the transaction adds {} at ({}): what it logs there is the new value, so a "
+          "{} {} stored {} before the transaction adds {} {}: what it logs there is the new value, so a "
           "rollback keeps that.",
-          what, are, them, c.added);
+          what, are, words.at(1), them, words.at(c.added));
     return fmt::format(
-        "{} {} stored at (1) in a transaction that had neither added nor allocated {}: a crash before its end rolls "
+        "{} {} stored {} in a transaction that had neither added nor allocated {}: a crash before its end rolls "
         "back what it has logged, and not that.",
-        what, are, them);
+        what, are, words.at(1), them);
   }
   std::string operator()(const BrokenMechanism& c) const { return brokenMechanism(c); }
   std::string operator()(const InterruptedCreation& c) const {
-    return fmt::format("If the power fails while {} is being created at ({}), the restarted program {}.",
-                       baseName(c.file), c.call, symptom);
+    return fmt::format("If the power fails while {} is being created {}, the restarted program {}.", baseName(c.file),
+                       words.at(c.call), symptom);
   }
 };
 
@@ -341,7 +341,12 @@ std::string symptomOf(const Finding& finding, const ShownBy& shown) {
 }
 
 std::string verdictOf(const Finding& finding, const std::string& symptom) {
-  return std::visit(Verdicts{finding, symptom}, finding.claim);
+  return std::visit(Verdicts{finding, symptom, PlaceWords()}, finding.claim);
+}
+
+std::string verdictAlone(const Finding& finding) {
+  std::string symptom = finding.shownBy ? symptomOf(finding, *finding.shownBy) : std::string("fails");
+  return std::visit(Verdicts{finding, symptom, PlaceWords(finding)}, finding.claim);
 }
 
 std::string verdictOf(const Finding& finding) {

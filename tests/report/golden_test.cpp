@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "report/json.h"
+#include "report/junit.h"
+#include "report/sarif.h"
 #include "report/text.h"
 #include "sample_report.h"
 
@@ -53,6 +56,26 @@ TEST(Golden, TextOfACleanExploration) {
   expectGolden("explored.txt", renderText(r, {}));
 }
 
+TEST(Golden, TextInFull) {
+  TextOptions options;
+  options.root = kGolden;
+  options.detail = Detail::Verbose;
+  expectGolden("verbose.txt", renderText(test::sampleReport(kGolden), options));
+}
+
+TEST(Golden, TextInBrief) {
+  TextOptions options;
+  options.root = kGolden;
+  options.detail = Detail::Quiet;
+  expectGolden("quiet.txt", renderText(test::sampleReport(kGolden), options));
+}
+
+TEST(Golden, Sarif) {
+  expectGolden("report.sarif", renderSarif(test::sampleReport("/src"), FailOn::Suspected, "/src"));
+}
+
+TEST(Golden, Junit) { expectGolden("junit.xml", renderJunit(test::sampleReport("/src"), FailOn::Suspected, "/src")); }
+
 TEST(Golden, Json) { expectGolden("report.json", renderJson(test::sampleReport("/src"), FailOn::Suspected)); }
 
 // What golden reports don't have is in the schema, too.
@@ -91,6 +114,38 @@ TEST(Text, SameTwice) {
   Report r = test::sampleReport(kGolden);
   EXPECT_EQ(renderText(r, {}), renderText(r, {}));
   EXPECT_EQ(renderJson(r, FailOn::Shown), renderJson(r, FailOn::Shown));
+}
+
+TEST(Text, BeginsWithTheVerdictAndALineForEachFinding) {
+  Report r = test::sampleReport("/src");
+  std::istringstream text(renderText(r, {.color = false, .root = "/src", .detail = Detail::Normal}));
+  std::string line;
+  std::getline(text, line);
+  EXPECT_EQ(line, verdictLine(r));
+  EXPECT_TRUE(line.starts_with("blackout: findings: 1 shown, 3 suspected, 2 performance")) << line;
+  for (const Finding& f : r.findings) {
+    std::getline(text, line);
+    EXPECT_EQ(line, findingLine(f, "/src"));
+  }
+  // As compilers write them, so that editors find the place; numbers of places that follow are no part of it.
+  EXPECT_EQ(
+      findingLine(r.findings.front(), "/src").find("list.cpp:11:8: error: List.head, stored here, is never flushed"),
+      0U)
+      << findingLine(r.findings.front(), "/src");
+  for (const Finding& f : r.findings) EXPECT_EQ(findingLine(f, "/src").find("(1)"), std::string::npos);
+}
+
+TEST(Text, WhatIsHiddenIsNotClean) {
+  Report r;
+  r.exploration.emplace();
+  EXPECT_TRUE(verdictLine(r).starts_with("blackout: clean: ")) << verdictLine(r);
+  r.hiddenAsKnown = 2;
+  EXPECT_TRUE(verdictLine(r).starts_with("blackout: clean (2 in the baseline): ")) << verdictLine(r);
+  r.incomplete = {"Something was not seen.", "Nor was that."};
+  EXPECT_EQ(verdictLine(r), "blackout: inconclusive, nothing found (2 in the baseline): 2 reasons are below");
+  r.exploration.reset();
+  r.incomplete.clear();
+  EXPECT_EQ(verdictLine(r), "blackout: no findings (2 in the baseline); crashes were not explored");
 }
 
 TEST(Text, EndsWithTheSummaryLine) {

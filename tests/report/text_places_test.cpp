@@ -20,7 +20,7 @@ std::string textOf(std::vector<Frame> stack, bool incidental) {
   f.places.push_back(std::move(place));
   Report report;
   report.findings.push_back(std::move(f));
-  return renderText(report, {});
+  return renderText(report, {.color = false, .root = {}, .detail = Detail::Verbose});
 }
 
 TEST(Places, LeadWithTheReadersLine) {
