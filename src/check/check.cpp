@@ -1,5 +1,6 @@
 #include "check/check.h"
 
+#include "check/campaign.h"
 #include "check/guided.h"
 #include "check/one_recording.h"
 #include "check/races.h"
@@ -26,6 +27,7 @@ Result<void> checkThreads(const CheckOptions& options, Judged& all) {
 
 Result<void> judge(const CheckOptions& options, Judged& all) {
   if (options.corpus) return checkGuided(options, all);
+  if (options.campaign) return checkCampaign(options, all);
   if (options.threads > 1) return checkThreads(options, all);
   if (options.schedules > 1 || options.preemptions) return checkSchedules(options, all);
   Recording recording;

@@ -17,6 +17,18 @@
 
 namespace blackout {
 
+// Lists of operations that a harness makes one after the other, each from a file (check/campaign.h).
+struct Campaign {
+  struct Workload {
+    std::string name;
+    std::string text;
+  };
+  std::vector<Workload> workloads;
+  std::string folder;     // for the files of those that show something
+  bool skipKnown = true;  // operations that went the same way through the code before are not explored again
+  std::function<void(std::uint64_t made, std::uint64_t of, std::uint64_t findings)> progress;
+};
+
 struct CheckOptions {
   RecordOptions record;  // `command` empty: nothing is run, `trace` is judged
   std::string trace;     // of a run that is over
@@ -46,7 +58,8 @@ struct CheckOptions {
     std::uint64_t runs = 0;  // without a crash, at most
   };
   std::optional<Corpus> corpus;
-  bool anyExit = false;  // exit codes mean nothing: those of the recorded run too
+  std::optional<Campaign> campaign;  // of a harness of <blackout/fs.hpp>
+  bool anyExit = false;              // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
   std::set<std::string> known;     // fingerprints of findings that are not to be told again

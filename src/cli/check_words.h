@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/check.h"
 #include "cli/crash_options.h"
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
@@ -43,6 +44,8 @@ struct CheckWords {
   std::uint64_t threads = 1;
   std::string corpus;  // a folder; empty: there is one list of operations
   std::uint64_t operations = 24, corpusRuns = 400;
+  // Of `fs`: the workloads, one after the other.
+  std::optional<Campaign> campaign;
 };
 
 // `words` must outlive the app.

@@ -113,6 +113,7 @@ Result<Plan> planOf(const CheckWords& options) {
   check.schedules = options.schedules;
   check.threads = options.threads;
   check.preemptions = options.preemptions;
+  check.campaign = options.campaign;
   check.scheduleSeed = options.crash.seed;
   if (check.schedules == 0) return fail("--schedules 0: at least one");
   constexpr std::uint64_t kMostSchedules = 10000;
@@ -212,7 +213,16 @@ Result<Report> watched(CheckOptions options) {
                  p.exploration.runsPerSecond, p.failingWays, p.exploration.seconds});
     };
   }
+  if (options.campaign && isatty(STDERR_FILENO) == 1) {
+    options.crash->progress = nullptr;
+    options.crash->estimate = nullptr;
+    options.campaign->progress = [&](std::uint64_t made, std::uint64_t of, std::uint64_t findings) {
+      fmt::print(stderr, "\rworkload {} of {}, {} ", made, of, counted(findings, "finding"));
+      std::fflush(stderr);
+    };
+  }
   auto report = check(options);
+  if (options.campaign && isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
   line.clear();
   return report;
 }

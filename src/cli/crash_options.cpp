@@ -158,7 +158,8 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "persisted; sample:N: N random ones at each point; plans (with --mechanisms, and its default): for each store "
          "that no mechanism protects only it, and all but it, and those that test the mechanisms; tests: around each "
          "store that is likely to be a linearization point the two of Durinn, only it durable and all but it "
-         "(tests:guardians, tests:published: by one rule alone; tests:marked: those of blackout_lp(); tests:all: around "
+         "(tests:guardians, tests:published: by one rule alone; tests:marked: those of blackout_lp(); tests:all: "
+         "around "
          "every store)")
       ->type_name("NAME");
   app.add_option("--assume", w.assume,

@@ -93,7 +93,6 @@ std::string summaryLine(const Report& report) {
     text += "; exit codes of restarts not judged";
   if (report.exploration && report.exploration->unjudged != 0)
     text += fmt::format("; {} not judged", counted(report.exploration->unjudged, "crash state"));
-  if (any && !report.complete()) text += "; inconclusive";
   return text;
 }
 

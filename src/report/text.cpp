@@ -344,7 +344,7 @@ class TextReport {
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (!f.schedule.empty()) detail("schedule: ", "--schedule " + f.schedule);
-    if (!f.operationsFile.empty()) detail("list:     ", "--ops " + path(f.operationsFile));
+    if (!f.operationsFile.empty()) detail("list:     ", path(f.operationsFile));
     if (f.replay) detail("replay:   ", "blackout replay " + path(*f.replay));
     if (std::string hint = hintOf(f); !hint.empty()) detail("hint:     ", hint);
     fix(f);

@@ -14,13 +14,13 @@
 // RUN: FileCheck %s --check-prefix=GUIDED < one.txt
 // GUIDED: shown: {{.*}}missing-flush]
 // GUIDED: Bucket.moved
-// GUIDED: list: {{ *}}--ops kept/list-{{[0-9a-f]+}}.ops
+// GUIDED: list: {{ *}}kept/list-{{[0-9a-f]+}}.ops
 // GUIDED: note: 60 lists of operations were tried without a crash: {{[0-9]+}} beyond the first, in kept, reach{{.*}} explored as well.
 // GUIDED: note: The first list alone reached {{[0-9]+}} of {{[0-9]+}} lines that store to the structs in persistent memory.
 //
 // By what was kept it is found at once, and a list alone shows it, too; so does the replay file.
 // RUN: env BUG=1 not %blackout lin --pm pool --operations 40 --corpus kept --corpus-runs 0 -- ./map pool 2>&1 | FileCheck %s --check-prefix=AGAIN
-// AGAIN: list: {{ *}}--ops kept/list-{{[0-9a-f]+}}.ops
+// AGAIN: list: {{ *}}kept/list-{{[0-9a-f]+}}.ops
 // RUN: env BUG=1 not %blackout replay blackout-findings/finding-1.blackout
 //
 // The same seed finds the same.

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""The file system of the corpus (corpus/fs/pmfs.hpp) judged by `blackout fs`: the correct version with workloads of one operation, and
+of two; each seeded bug with the workload that corpus/fs/bugs.json names, and what a restart must say.
+
+    corpus/fs.py [--bug N] [--quick] [--workloads N] [--table] [--jobs N] [--blackout PATH] [--build FOLDER]
+
+The correct version must be clean and complete. A bug must be shown, with the words of its row in the output of a restart; one that
+no workload can show has a row with the reason (`missed`), and nothing may be shown of it. Any difference is printed and makes the exit
+code 1. --quick takes a sample of the workloads and four bugs; --workloads N takes N workloads of two operations as well.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+
+import checks
+from builds import CORPUS, PROJECT
+
+QUICK = ["4", "7", "9"]
+
+
+def build(options, bug):
+    program = options.build / f"pmfs-{bug}"
+    subprocess.run([options.blackout.parent / "blackout-clang++", "-std=c++20", "-g", "-O1", "-mclwb", f"-DBUG={bug}", "-I", CORPUS, "-I",
+                    PROJECT / "include", CORPUS / "fs/pmfs.cpp", "-o", program], check=True)
+    return program
+
+
+def check(options, program, name, words):
+    """Exit code and report, or a sentence."""
+    folder = options.build / f"fs-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / "report.json"
+    command = [options.blackout, "fs", "--json", report, "--findings", folder / "findings", *words, "--pm", folder / "image", "--", program,
+               folder / "image"]
+    return checks.report_of(lambda: checks.execute(command, options.timeout, cwd=folder), report, options.timeout)
+
+
+def correct(options, row):
+    name, words = row
+    result = check(options, build(options, 0), name, words)
+    if isinstance(result, str):
+        return [result]
+    code, report = result
+    differences = [f"false finding: {f['kind']}: {f['verdict']}" for f in report["findings"] if f["severity"] != "performance"]
+    if code != 0 and not differences:
+        differences.append(f"exit code {code}: " + "; ".join(report["incomplete"]))
+    return differences
+
+
+def seeded(options, row):
+    bug, expected = row
+    program = build(options, bug)
+    workload = options.build / f"fs-bug-{bug}.txt"
+    workload.write_text("\n".join(expected["workload"]) + "\n")
+    result = check(options, program, f"bug-{bug}", ["--workload", workload])
+    if isinstance(result, str):
+        return [result]
+    code, report = result
+    shown = [f for f in report["findings"] if f["severity"] == "shown"]
+    if "missed" in expected:
+        return [f"is not expected to be found: {f['kind']}" for f in shown]
+    if not any(re.search(expected["says"], f.get("output") or "") for f in shown):
+        return [f"missed ({len(shown)} other findings): {expected['says']}: " + "; ".join((f.get("output") or "")[:100] for f in shown)]
+    return [] if code == 1 else [f"exit code {code}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bug", help="only this variant; 0: the correct version")
+    parser.add_argument("--quick", action="store_true", help="a sample of the workloads, and four bugs")
+    parser.add_argument("--workloads", type=int, default=0, help="so many of two operations, too")
+    parser.add_argument("--table", action="store_true", help="print a line for each variant")
+    checks.add_options(parser, "variants", "corpus", 1800)
+    options = checks.take_options(parser)
+    options.build.mkdir(parents=True, exist_ok=True)
+    bugs = json.loads((CORPUS / "fs/bugs.json").read_text())
+    rows = [("seq-1", ["--workload", "seq-1"] + (["--sample", "20"] if options.quick else []))]
+    if options.workloads:
+        rows.append(("seq-2", ["--workload", "seq-2", "--sample", str(options.workloads)]))
+    variants = [(f"correct, {row[0]}", correct, row) for row in rows if options.bug in (None, "0")]
+    variants += [(f"bug {bug}", seeded, (bug, row)) for bug, row in bugs.items()
+                 if options.bug in (None, bug) and (not options.quick or bug in QUICK)]
+
+    def timed(variant):
+        began = time.monotonic()
+        return variant[1](options, variant[2]), time.monotonic() - began
+
+    wrong = 0
+    for (title, _, _), (differences, seconds) in zip(variants, checks.in_parallel(timed, variants, options.jobs)):
+        if options.table or differences:
+            print(f"{title}: {'as expected' if not differences else '; '.join(differences)} ({seconds:.1f} s)", flush=True)
+        wrong += bool(differences)
+    print(f"{len(variants) - wrong} passed, {wrong} failed")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+// Harnesses that are wrong themselves, and what a finding of a right one looks like.
+//
+// RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
+// RUN: printf 'creat foo\nrename foo bar\n' > rename.txt
+// RUN: printf 'creat foo\nmkdir A\n' > mkdir.txt
+//
+// RUN: %cxx -std=c++20 -O1 -g -mclwb -I%include -I%S/../../corpus %s -o right
+// RUN: %blackout fs --workload rename.txt --pm image -- ./right image > right.out 2>&1 && FileCheck %s
+// --check-prefix=RIGHT < right.out RIGHT: 1 of 1 workload: 1 explored, 0 only made RIGHT: SUMMARY: blackout: {{no
+// findings|[0-9]+ performance}};
+//
+//
+// RUN: %cxx -std=c++20 -O1 -g -mclwb -DBUG=4 -I%include -I%S/../../corpus %s -o torn
+// RUN: %blackout fs --workload rename.txt --pm image -- ./torn image > torn.out 2>&1; test $? -eq 1
+// RUN: FileCheck %s --check-prefix=TORN < torn.out
+// TORN: update not atomic
+// TORN: after a crash in: rename foo bar: neither before it (bar is there) nor after it (foo is there)
+// TORN: list:{{.*}}rename.txt
+// The workload is kept for the replay.
+// RUN: test -s blackout-findings/workloads/rename.txt
+// RUN: %blackout replay blackout-findings/finding-1.blackout > replay.out 2>&1; FileCheck %s --check-prefix=REPLAY <
+// replay.out REPLAY: neither before it
+//
+// mount() formats.
+// RUN: %cxx -std=c++20 -O1 -g -mclwb -DFORMATS -I%include -I%S/../../corpus %s -o formats
+// RUN: %blackout fs --workload mkdir.txt --pm image -- ./formats image > formats.out 2>&1; test $? -ne 0
+// RUN: FileCheck %s --check-prefix=FORMATS < formats.out
+// FORMATS: without a crash, mounted again: there is no
+//
+// An operation that it does not have.
+// RUN: %cxx -std=c++20 -O1 -g -mclwb -DPOOR -I%include -I%S/../../corpus %s -o poor
+// RUN: %blackout fs --workload rename.txt --pm image -- ./poor image > poor.out 2>&1; test $? -eq 3
+// RUN: FileCheck %s --check-prefix=POOR < poor.out
+// POOR: inconclusive: No workload is supported by the harness
+#include "fs/pmfs.hpp"
+
+#if defined FORMATS
+struct Files : pmfs::Files {
+  static Files* mount(const char* path) {
+    mkfs(path);
+    return static_cast<Files*>(pmfs::Files::mount(path));
+  }
+};
+#elif defined POOR
+class Files {
+ public:
+  static int mkfs(const char* path) { return pmfs::Files::mkfs(path); }
+  static Files* mount(const char* path) { return new Files{std::unique_ptr<pmfs::Files>(pmfs::Files::mount(path))}; }
+  void unmount() { all_->unmount(); }
+  int creat(const char* path) { return all_->creat(path); }
+  int mkdir(const char* path) { return all_->mkdir(path); }
+  int unlink(const char* path) { return all_->unlink(path); }
+  int write(const char* path, std::uint64_t at, const void* data, std::size_t size) {
+    return all_->write(path, at, data, size);
+  }
+  int read(const char* path, std::uint64_t at, void* data, std::size_t size) {
+    return all_->read(path, at, data, size);
+  }
+  int stat(const char* path, blackout::fs::Status& status) { return all_->stat(path, status); }
+  template <class Visit>
+  int list(const char* path, Visit visit) {
+    return all_->list(path, visit);
+  }
+
+ private:
+  explicit Files(std::unique_ptr<pmfs::Files> all) : all_(std::move(all)) {}
+  std::unique_ptr<pmfs::Files> all_;
+};
+#else
+using pmfs::Files;
+#endif
+
+BLACKOUT_FS(Files)
