@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "binary/site_places.h"
+#include "binary/uninstrumented.h"
 #include "tiny_program.h"
 
 namespace blackout::test {
@@ -115,6 +116,14 @@ TEST(ByteNames, ARangeAtAPoint) {
   EXPECT_EQ(names.range(p.at(60), 4, p.end()).type, "") << "part of it is somebody else's since";
   EXPECT_EQ(names.range(p.at(1024), 2, before).after, bytes({0, 0})) << "nobody stored there";
   EXPECT_EQ(names.range(pmAddr(99, 0), 4, before).file, "") << "no such file";
+}
+
+// Code that blackout-clang did not make, as this test: its flushes go unseen where nothing follows them.
+[[gnu::noinline, gnu::used]] void flushes(const void* p) { asm volatile("clflush (%0)" ::"r"(p) : "memory"); }
+
+TEST(Uninstrumented, AFlushInAFunctionIsFound) {
+  EXPECT_TRUE(hasUnseenFlushes("/proc/self/exe"));
+  EXPECT_FALSE(hasUnseenFlushes("/bin/true"));
 }
 
 // What was inlined is called by its own line, not by that of the call.
