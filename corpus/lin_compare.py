@@ -100,7 +100,7 @@ def main():
             into += column
     print_row("all", total)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\n{seconds.ru_utime + seconds.ru_stime:.0f} seconds of processor time")
+    print(f"\n{seconds.ru_utime + seconds.ru_stime:.0f} seconds of processor time, without restarts")
 
 
 def print_row(name, columns):

@@ -6,7 +6,7 @@ points, tests and time (its Table 3); what each rule leaves of the stores, and w
     corpus/lin_figures.py [NAME...] [--operations N] [--tests] [--curve N,N,...] [--timeout S] [--blackout PATH] [--build FOLDER]
 
 --tests makes only the two tests around each point, as Durinn does, and not the exploration of all states after them. Seconds are
-those of the clock, and of the processor (all processes that were waited for). What is not done after the time that --timeout gives
+those of the clock, and of the processor for the tool itself (restarts are not counted: who starts them does not wait). What is not done after the time that --timeout gives
 has a row that says so. The bugs found with each set of points: lin_compare.py --sets.
 """
 
@@ -65,7 +65,7 @@ def main():
         print("| --- | --- | --- | --- | --- |")
     else:
         print("| structure | stores | to guardians or atomic | published | likely points | by hand | missed | tests ID | tests UD | "
-              "restarts | seconds | of the processor |")
+              "restarts | seconds | of the processor, for the tool |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in options.names or table:
         variant = next(lin.variants_of(name, table[name]))

@@ -147,7 +147,8 @@ Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const Stra
     if (options.samples == 0) return fail("a sample of 0 states explores nothing; ask for at least 1");
     return std::make_unique<Sample>(options.seed, options.samples);
   }
-  return fail(fmt::format("no strategy '{}'; there are lazy, exhaustive, two-plan, all-in-place, sample and tests", name));
+  return fail(
+      fmt::format("no strategy '{}'; there are lazy, exhaustive, two-plan, all-in-place, sample and tests", name));
 }
 
 }  // namespace blackout

@@ -163,6 +163,10 @@ std::string_view historyTitle(const Finding& finding) {
   if (!e->witnesses.empty()) return "visible but not durable";
   const ToldOperation& wrong = e->operations[e->contradiction];
   bool first = e->contradiction == 0 || e->operations[e->contradiction - 1].run < wrong.run;
+  // What the restart itself has changed is there because of that.
+  bool changed = std::any_of(e->operations.begin(), e->operations.begin() + e->contradiction,
+                             [&](const auto& o) { return o.run == wrong.run && !reads(o.operation.name); });
+  if (wrong.run != 0 && changed) return "the structure no longer works";
   if (wrong.run == 0 || last == nullptr) return "something is there that nobody made";
   if (!reads(wrong.operation.name) || !first) return "the structure no longer works";
   if (!last->finished()) return "half of an interrupted operation is there";

@@ -300,6 +300,12 @@ class TextReport {
 
   // The innermost calls, and the first one of the program itself, however deep in a library the others are.
   void stack(std::span<const Frame> frames, unsigned most) {
+    // From the harness on a stack is always the same, and none of the user's.
+    auto harness = std::find_if(frames.begin(), frames.end(), [](const Frame& f) {
+      return f.file.ends_with("/blackout/lin.hpp") || f.file.find("/blackout/lin/") != std::string::npos;
+    });
+    if (harness != frames.begin() && harness != frames.end())
+      return stack(frames.first(static_cast<std::size_t>(harness - frames.begin())), most);
     std::size_t shown = std::min<std::size_t>(frames.size(), std::max(most, 1U));
     auto call = [&](std::size_t i) {
       line(fmt::format("      {} {}", frames[i - 1].inlined ? "inlined into" : "called from", described(frames[i])));

@@ -455,6 +455,10 @@ TEST(History, OperationsAsLines) {
   lines = set({"map", "durable", {{0, insert, true}, {1, remove, true}, {1, refused, false}}, 2, {one}});
   EXPECT_EQ(lines[2], (HistoryLine{"remove(7) -> true", "after the restart"}));
   EXPECT_EQ(historyTitle(f), "the structure no longer works");
+  // Nothing was there before the crash, and what is inserted afterwards is not found.
+  HistoryOperation nothing{1, "get", {Value::ofUnsigned(7)}, {}, 0, 0};
+  set({"map", "durable", {{1, insert, true}, {1, nothing, false}}, 1, {{Value::ofUnsigned(70)}}});
+  EXPECT_EQ(historyTitle(f), "the structure no longer works");
   // Of many, the last ones.
   NoOrder many{"array", "buffered", {}, 8, {}};
   for (int i = 0; i < 8; ++i) many.operations.push_back({0, insert, true});
