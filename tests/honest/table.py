@@ -209,9 +209,10 @@ def write_rows():
             # Machine code that assembly spells as bytes: the pass can't tell what it does.
             if way == "clwb_bytes" and build in ("compiled", "reverse") and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="the assembly at")
-            # What a child does that is left behind with the pool is not seen to its end.
+            # It is refused, and the program goes another way, which is seen.
             if way == "exchange_names" and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="RENAME_EXCHANGE")
+            # What a child does that is left behind with the pool is not seen to its end.
             if way == "orphan" and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="left a process behind")
             yield row
