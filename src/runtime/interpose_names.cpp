@@ -24,6 +24,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -64,6 +65,11 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
     if (renameInOverlay(fromDir, from, toDir, to, flags, result)) return result;
     return int(syscall(SYS_renameat2, fromDir, from, toDir, to, flags));
   }
+  if ((flags & RENAME_EXCHANGE) != 0) {
+    unfollowed("it exchanges the name of a pool with another (renameat2, RENAME_EXCHANGE), which is refused here");
+    errno = EINVAL;
+    return -1;
+  }
   if (!fromPool && redirectToOverlay(fromDir, from, Use::Read, fromCopy)) {
     fromDir = AT_FDCWD;
     from = fromCopy;
@@ -92,7 +98,6 @@ int renameFile(int fromDir, const char* from, int toDir, const char* to, unsigne
   }
   long r = fromPool == toPool ? syscall(SYS_renameat2, AT_FDCWD, fromCopy, AT_FDCWD, toCopy, flags) : 0;
   if (r != 0 || scope.nested) return int(r);
-  if ((flags & RENAME_EXCHANGE) != 0) problem(BLACKOUT_PROBLEM_UNSUPPORTED);
   if (replaced != 0 && replaced != moved) fileRemoved(replaced);
   if (moved != 0 && toPool) {
     appendBlob(BLACKOUT_EV_FileRename, 0, uint64_t{moved} << 40, canonical, strlen(canonical));

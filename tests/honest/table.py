@@ -52,7 +52,7 @@ WRITERS = {
     FEW: """direct2 long_double bit_field mempcpy:30 memccpy:30 bcopy:30 swab:30 wmemcpy:10 stpcpy:30 strcat:30 strncat:30 strtok_r frexp modf fgetc strftime gmtime_r
             strerror_r inet_pton mbstowcs realpath random_r setjmp getcontext clock_gettime_cpu gettimeofday fstat gethostname getrlimit readlink getrandom
             pipe sigaction recvmsg getsockopt process_vm_writev file_writev file_fprintf file_dprintf file_sendfile file_splice
-            file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall looked_up_map looked_up_pwrite mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
+            file_copy_range map_assembly openat2_assembly file_assembly looked_up_syscall looked_up_map looked_up_pwrite exchange_names mremap vector_insert std_copy:50 std_fill:50 stream_getline to_chars string_copy mutex_trylock mutex_timedlock
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
             blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop push x87 stmxcsr movbe xadd xchg_without_lock
@@ -209,6 +209,9 @@ def write_rows():
             # Machine code that assembly spells as bytes: the pass can't tell what it does.
             if way == "clwb_bytes" and build in ("compiled", "reverse") and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="the assembly at")
+            # It is refused, and the program goes another way, which is seen.
+            if way == "exchange_names" and row.code == 0:
+                row = dataclasses.replace(row, code=3, says="RENAME_EXCHANGE")
             # What a child does that is left behind with the pool is not seen to its end.
             if way == "orphan" and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="left a process behind")

@@ -109,7 +109,7 @@ Report sampleReport(const std::string& folder) {
   e.runs = 1234;
   e.states = 5678;
   e.failing = 12;
-  e.assumptions = {{"log.cpp:9", false, false, false, false, 20, 6.02, 106, 3}};
+  e.assumptions = {{"log.cpp:9", false, false, false, false, false, 20, 6.02, 106, 3}};
   e.notExplored = {"States that the strategy sample does not choose.", "12 events could not be recorded."};
   e.loads = {{"list.cpp:12", {"before the recording", "list.cpp:11"}, 3}};
 

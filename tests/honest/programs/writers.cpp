@@ -666,6 +666,15 @@ WRITER(deep_binding) {
   write_by(dlopen("libhelper_open.so", RTLD_NOW | RTLD_DEEPBIND), p);
   WRITTEN(p->area, 16);
 }
+// Not every file system can do it, so programs have another way.
+WRITER(exchange_names) {
+  const int other = open("other", O_RDWR | O_CREAT, 0600);
+  if (ftruncate(other, kPoolSize) != 0) abort();
+  close(other);
+  if (renameat2(AT_FDCWD, "other", AT_FDCWD, g_pool_path, RENAME_EXCHANGE) == 0) abort();
+  *in_area<volatile uint64_t>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
 WRITER(own_namespace) {
   write_by(dlmopen(LM_ID_NEWLM, "libhelper_open.so", RTLD_NOW), p);
   WRITTEN(p->area, 16);
