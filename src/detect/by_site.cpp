@@ -45,29 +45,39 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
   return first;
 }
 
+// In the order of the trace: line by line every store would be looked for in another part of it.
 IdVector<StoreNo, std::uint64_t> changesOf(const Index& index) {
-  auto stores = index.stores();
-  IdVector<StoreNo, std::uint64_t> changed(stores.size());
-  for (LineId id : idRange<LineId>(index.lineCount())) {
-    LineNo line = index.lineNo(id);
-    bool zeroed = !index.files().zeroRanges(fileOf(addressOf(line))).empty();
+  struct Line {
     LineBytes bytes;
-    index.files().initialBytes(line, bytes);
-    auto history = index.history(id);
-    EventNo last = 0;
-    for (std::uint32_t i = 0; i < history.size(); ++i) {
-      EventNo event = stores[history[i]].event;
-      if (zeroed) {
-        std::uint64_t mask = index.files().zeroedMask(line, last, event);
-        for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
-          if ((mask >> b) & 1) bytes[b] = std::byte{0};
-        last = event;
-      }
-      LineStore store = index.lineStore(id, i);
-      const auto* value = reinterpret_cast<const std::byte*>(store.value);
-      for (unsigned b = 0; b < store.size; ++b) {
-        if (bytes[store.offset + b] != value[b]) changed[history[i]] |= 1ULL << (store.offset + b);
-        bytes[store.offset + b] = value[b];
+    EventNo last = kNever;  // its last store; kNever: none yet
+  };
+  const Trace& trace = index.trace();
+  auto stores = index.stores();
+  IdVector<LineId, Line> lines(index.lineCount());
+  IdVector<StoreNo, std::uint64_t> changed(stores.size());
+  for (StoreNo s : idRange<StoreNo>(stores.size())) {
+    Line& line = lines[stores[s].line];
+    LineNo number = index.lineNo(stores[s].line);
+    EventNo n = stores[s].event;
+    if (line.last == kNever) {
+      index.files().initialBytes(number, line.bytes);
+      line.last = 0;
+    }
+    if (!index.files().zeroRanges(fileOf(addressOf(number))).empty()) {
+      std::uint64_t mask = index.files().zeroedMask(number, line.last, n);
+      for (unsigned b = 0; b < BLACKOUT_LINE; ++b)
+        if ((mask >> b) & 1) line.bytes[b] = std::byte{0};
+    }
+    line.last = n;
+    // The halves of a 16-byte store are one.
+    unsigned halves = (trace[n].len & BLACKOUT_JOINED) != 0 ? 2 : 1;
+    for (unsigned h = 0; h < halves; ++h) {
+      const Event& e = trace[n + h];
+      const auto* value = reinterpret_cast<const std::byte*>(&e.value);
+      unsigned offset = static_cast<unsigned>(e.addr % BLACKOUT_LINE);
+      for (unsigned b = 0; b < bytesOf(e); ++b) {
+        if (line.bytes[offset + b] != value[b]) changed[s] |= 1ULL << (offset + b);
+        line.bytes[offset + b] = value[b];
       }
     }
   }
