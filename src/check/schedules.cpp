@@ -67,7 +67,7 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
   for (;;) {
     std::optional<Schedule> next = every ? every->next() : Schedule::varied(made, options.scheduleSeed, steps);
     if (!next || made == options.schedules) {
-      if (next && every) unfinished = fmt::format("{} were tried, and there are more", made);
+      if (every && (next || !every->complete())) unfinished = fmt::format("{} were tried, and there are more", made);
       break;
     }
     options.record.schedule = *next;
