@@ -30,7 +30,8 @@ MISTAKES = {
     "radix": ["VND", "VND", "VND", "UD"],
 }
 # Operations that a mistake needs where those of the usual seed don't come by it.
-OPERATIONS = {"queue": ["--ops", CORPUS / "threads/queue.ops"], "extendible:3": ["--operations", "30"]}
+OPERATIONS = {"queue": ["--ops", CORPUS / "threads/queue.ops"], "extendible:3": ["--operations", "30"],
+              "radix": ["--operations", "6"]}
 Variant = collections.namedtuple("Variant", "name bug kind")
 
 

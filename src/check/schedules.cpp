@@ -67,7 +67,7 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
   for (;;) {
     std::optional<Schedule> next = every ? every->next() : Schedule::varied(made, options.scheduleSeed, steps);
     if (!next || made == options.schedules) {
-      if (next && every) unfinished = fmt::format("{} were tried, and there are more", made);
+      if (every && (next || !every->complete())) unfinished = fmt::format("{} were tried, and there are more", made);
       break;
     }
     options.record.schedule = *next;
@@ -99,7 +99,9 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
     }
   }
   options.record.steps = false;
-  if (auto ok = shrinkSchedules(options, all); !ok) return ok;
+  if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
+  if (seconds == 0 || spent() < seconds)
+    if (auto ok = shrinkSchedules(options, all); !ok) return ok;
   if (every)
     all.report.notes.push_back(fmt::format(
         "The program ran under {} with at most {}, which gave {} different from "

@@ -60,7 +60,8 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
   if (words.check.threads > 1 && !words.check.fromTrace.empty())
     return fail("--threads: a trace is of one run; leave out --from-trace, and name the harness after --");
   constexpr std::uint64_t kSchedules = 16;
-  if (words.check.threads > 1 && words.check.schedules == 1) words.check.schedules = kSchedules;
+  if (words.check.threads > 1 && words.check.schedules == 1 && !words.check.preemptions)
+    words.check.schedules = kSchedules;
   words.check.needsSpecification = true;
   words.check.showPoints = words.showPoints;
   words.check.judgeOrders = words.judge == "order";

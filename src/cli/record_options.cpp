@@ -51,9 +51,10 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
            options.pinTime = schedule->controlled();
          },
          "which of the program's threads goes on at which step: random,SEED[,RATE] (another one at one step in RATE), "
-         "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,STEP>THREAD,... as a report prints it, or system, which "
-         "leaves "
-         "the threads to the system. By default random,1,64: two runs are the same")
+         "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,SWITCH,... as a report prints it, or system, which leaves "
+         "the threads to the system. A switch is STEP>THREAD, THREADnSTEP>THREAD (by steps of that thread) or "
+         "THREADsSTORES>THREAD (after so many of its stores to persistent memory); +SWITCH,... behind another "
+         "schedule goes on with a list. By default random,1,64: two runs are the same")
       ->type_name("SCHEDULE");
   app.add_flag("--rep-bytes", options.repBytes,
                "the instructions rep movs and rep stos store element by element, for rep movsb byte by byte, so that a "

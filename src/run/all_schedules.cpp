@@ -1,7 +1,5 @@
 #include "run/all_schedules.h"
 
-#include <algorithm>
-
 namespace blackout {
 
 namespace {
@@ -38,10 +36,11 @@ std::vector<Choice> choicesOf(const Trace& trace) {
 
 std::optional<Schedule> AllSchedules::next() {
   if (waiting_.empty()) return std::nullopt;
-  auto first = std::min_element(waiting_.begin(), waiting_.end(),
-                                [](const Departures& a, const Departures& b) { return a.preemptions < b.preemptions; });
-  last_ = std::move(*first);
-  waiting_.erase(first);
+  auto fewest = waiting_.begin();
+  last_ = std::move(fewest->second.front());
+  fewest->second.pop_front();
+  if (fewest->second.empty()) waiting_.erase(fewest);
+  --waitingCount_;
   Schedule s;
   s.kind = Schedule::Kind::List;
   s.switches = last_.switches;
@@ -50,17 +49,25 @@ std::optional<Schedule> AllSchedules::next() {
 
 void AllSchedules::ran(const Trace& trace) {
   constexpr std::size_t kMostSwitches = 1000, kMostWaiting = 1000000;
-  if (last_.switches.size() == kMostSwitches) return;
+  if (last_.switches.size() == kMostSwitches) {
+    complete_ = false;
+    return;
+  }
   std::uint64_t behind = last_.switches.empty() ? 0 : last_.switches.back().at;
   for (const Choice& c : choicesOf(trace)) {
     if (c.step <= behind) continue;
     std::uint64_t preemptions = last_.preemptions + (c.waits ? 0 : 1);
     if (preemptions > most_) continue;
     for (std::uint32_t t = 1; t <= 32; ++t) {
-      if ((c.ready >> (t - 1) & 1) == 0 || t == c.taken || t == c.of || waiting_.size() == kMostWaiting) continue;
+      if ((c.ready >> (t - 1) & 1) == 0 || t == c.taken || t == c.of) continue;
+      if (waitingCount_ == kMostWaiting) {
+        complete_ = false;
+        return;
+      }
       Departures more{last_.switches, preemptions};
       more.switches.push_back({0, c.step, t, Switch::When::Step});
-      waiting_.push_back(std::move(more));
+      waiting_[preemptions].push_back(std::move(more));
+      ++waitingCount_;
     }
   }
 }

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "events/trace.h"
 #include "run/schedule.h"
@@ -17,12 +19,14 @@ namespace blackout {
 
 class AllSchedules {
  public:
-  explicit AllSchedules(std::uint64_t preemptions) : most_(preemptions) { waiting_.push_back({}); }
+  explicit AllSchedules(std::uint64_t preemptions) : most_(preemptions) { waiting_[0].emplace_back(); }
 
   // Those with fewer preemptions first; none: there are no more.
   std::optional<Schedule> next();
   // What the program did under the last one, recorded with its steps.
   void ran(const Trace& trace);
+  // False: there were so many to come that some were left out.
+  bool complete() const { return complete_; }
 
  private:
   struct Departures {
@@ -30,7 +34,9 @@ class AllSchedules {
     std::uint64_t preemptions = 0;
   };
   std::uint64_t most_;
-  std::deque<Departures> waiting_;
+  std::map<std::uint64_t, std::deque<Departures>> waiting_;  // by their preemptions
+  std::size_t waitingCount_ = 1;
+  bool complete_ = true;
   Departures last_;
 };
 

@@ -11,10 +11,12 @@ namespace blackout::rt {
 
 namespace {
 
-// In a recording. A restart that waits for the outside is looked at from there (blocked.h).
+// In a recording. A restart that waits for the outside is looked at from there (blocked.h). The descriptors are kept
+// here: whoever looks may come late, when the one that waited has gone on.
+constexpr nfds_t kMostDescriptors = 16;
 struct Waiting {
-  pollfd* fds;
-  nfds_t count;
+  pollfd fds[kMostDescriptors];
+  nfds_t count;  // 0: free
 };
 constexpr int kMost = 64;
 Waiting waiting[kMost];  // changed by whoever has the turn, or when nobody has
@@ -25,26 +27,27 @@ bool hasSomething(pollfd* fds, nfds_t count) { return syscall(SYS_poll, fds, cou
 // Those that something has come for are ready.
 void lookAround() {
   for (Waiting& w : waiting)
-    if (w.fds != nullptr && hasSomething(w.fds, w.count)) wakeWaiting(&w, 1);
+    if (nfds_t n = __atomic_load_n(&w.count, __ATOMIC_ACQUIRE); n != 0 && hasSomething(w.fds, n)) wakeWaiting(&w, 1);
 }
 
 }  // namespace
 
 bool waitOutside(pollfd* fds, nfds_t count, uint64_t moment) {
-  if (!controlled || !isRecording() || count == 0) return true;
+  if (!controlled || !isRecording() || count == 0 || count > kMostDescriptors) return true;
   int saved = errno;
   switchPoint(fds);
   bool inTime = true;
   while (controlled && inTime && !hasSomething(fds, count)) {
     Waiting* mine = nullptr;
     for (Waiting& w : waiting)
-      if (w.fds == nullptr) mine = &w;
+      if (w.count == 0) mine = &w;
     if (mine == nullptr) break;
-    *mine = {fds, count};
+    for (nfds_t i = 0; i < count; ++i) mine->fds[i] = fds[i];
+    __atomic_store_n(&mine->count, count, __ATOMIC_RELEASE);
     ++waitingCount;
     lookOutside = lookAround;
     inTime = waitTurn(mine, Retry::No, moment);
-    *mine = {nullptr, 0};
+    __atomic_store_n(&mine->count, 0, __ATOMIC_RELEASE);
     if (--waitingCount == 0) lookOutside = nullptr;
   }
   errno = saved;

@@ -208,7 +208,7 @@ void giveTurn(uint32_t to);
 // those who may be woken for nothing try again now and then. In a recording that ends.
 void tryAgainLater() {
   constexpr uint32_t kRounds = 20;
-  if (lookOutside != nullptr) return lookOutside();
+  if (auto* look = __atomic_load_n(&lookOutside, __ATOMIC_ACQUIRE); look != nullptr) return look();
   Table table;
   if (!controlled || current != 0) return;
   if (isRecording() && ++idleRounds > kRounds)

@@ -1,7 +1,9 @@
 """Random small programs with locks and atomics: what they can answer under all schedules with at most K preemptions, by
 an enumeration of our own, against what 'blackout check --preemptions K' makes of them.
 
-    all_outcomes.py BLACKOUT PROGRAM FOLDER SEED COUNT K
+    all_outcomes.py BLACKOUT PROGRAM FOLDER SEED COUNT K THREADS
+
+Programs have two threads, or THREADS.
 """
 
 import os
@@ -80,11 +82,11 @@ def outcomes(threads, most):
 
 
 def main():
-    blackout, program, folder, seed, count, most = sys.argv[1:]
+    blackout, program, folder, seed, count, most, most_threads = sys.argv[1:]
     rng = random.Random(int(seed))
     pool, file = os.path.join(folder, "pool"), os.path.join(folder, "outcomes")
     for n in range(int(count)):
-        threads = [random_thread(rng, rng.randrange(2, 5)) for _ in range(2 if rng.randrange(3) else 3)]
+        threads = [random_thread(rng, rng.randrange(2, 5)) for _ in range(2 if rng.randrange(3) else int(most_threads))]
         expected = outcomes(threads, int(most))
         for path in (pool, file):
             if os.path.exists(path):
