@@ -205,6 +205,7 @@ class Journal : public Tracker {
   void fill(JournalEntry& entry, const Around& around) const;
   StoreNo whatCounts(const JournalEntry& entry, const Around& around) const;
   void close(StoreNo reclaim, const JournalState& log, PmAddr to);
+  StoreNo firstLate(const JournalEntry& entry, StoreNo other) const;
   void findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to);
   void checkEntries(const std::vector<JournalEntry>& all);
   void checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim);
@@ -342,6 +343,19 @@ void Journal::findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo 
       }
 }
 
+// The first store of an entry that may be missing when the other store is there; kNoStore: what may be missing changes
+// nothing. Always the first, whichever of them changes something: so that one mistake is one finding.
+StoreNo Journal::firstLate(const JournalEntry& entry, StoreNo other) const {
+  StoreNo first = kNoStore;
+  bool matters = false;
+  for (StoreNo s : entry.stores) {
+    if (s == other || world_.inOrder(s, other)) continue;
+    if (first == kNoStore) first = s;
+    matters |= world_.changes(s);
+  }
+  return matters ? first : kNoStore;
+}
+
 // Space before entries, entries before what makes them count.
 void Journal::checkEntries(const std::vector<JournalEntry>& all) {
   for (const JournalEntry& e : all) {
@@ -355,11 +369,8 @@ void Journal::checkEntries(const std::vector<JournalEntry>& all) {
           }
       }
     if (e.counts == kNoStore) continue;
-    for (StoreNo s : e.stores)
-      if (s != e.counts && world_.changes(s) && !world_.inOrder(s, e.counts)) {
-        broken(number(), Rule::Order, Phase::Log, s, Phase::Commit, e.counts);
-        break;
-      }
+    if (StoreNo late = firstLate(e, e.counts); late != kNoStore)
+      broken(number(), Rule::Order, Phase::Log, late, Phase::Commit, e.counts);
   }
 }
 
@@ -378,9 +389,7 @@ void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim
       if (e.counts != kNoStore) {
         if (!world_.inOrder(e.counts, s)) late = {e.counts, Phase::Commit};
       } else {
-        for (StoreNo logged : e.stores)
-          if (late.first == kNoStore && world_.changes(logged) && !world_.inOrder(logged, s))
-            late = {logged, Phase::Log};
+        if (StoreNo logged = firstLate(e, s); logged != kNoStore) late = {logged, Phase::Log};
       }
       auto [it, fresh] = stores.try_emplace(s, late);
       if (late.first == kNoStore)

@@ -105,7 +105,7 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
-  for (const char* command : {"check", "help", "lin", "record", "replay", "sites", "trace"}) {
+  for (const char* command : {"check", "help", "lin", "mechanisms", "record", "replay", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);
