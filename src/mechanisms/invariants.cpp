@@ -45,6 +45,7 @@ class Check {
     phases_.instances.resize(description_.mechanisms.size());
     World world(index_, layouts_, objects.lives());
     findStarts(objects.lives());
+    auto start = starts_.begin();
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
       StoreNo s = kNoStore;
@@ -54,11 +55,12 @@ class Check {
         whole = (e.len & BLACKOUT_JOINED) == 0;
         if (whole) ++next;
       }
+      for (; start != starts_.end() && start->at <= n; ++start) waiting_.push_back(*start);
       // A file that does not exist yet has no addresses.
-      if (s != kNoStore && !starts_.empty())
-        std::erase_if(starts_, [&](const Start& start) {
-          if (start.at > n || fileOf(start.anchor.base) != fileOf(e.addr)) return false;
-          begin(world, start);
+      if (s != kNoStore && !waiting_.empty())
+        std::erase_if(waiting_, [&](const Start& waits) {
+          if (fileOf(waits.anchor.base) != fileOf(e.addr)) return false;
+          begin(world, waits);
           return true;
         });
       if (s == kNoStore || !whole) {
@@ -175,7 +177,8 @@ class Check {
   const Description& description_;
   const StructLayouts& layouts_;
   Phases phases_;
-  std::vector<Start> starts_;
+  std::vector<Start> starts_;   // by event
+  std::vector<Start> waiting_;  // for the first store to their file
   std::vector<std::unique_ptr<Tracker>> trackers_;
   std::vector<std::vector<Watch>> watched_;
   std::multimap<PmAddr, Watch> byBegin_;

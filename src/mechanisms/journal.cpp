@@ -9,6 +9,7 @@
 //   reclaim   what makes the log empty
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "events/trace.h"
 #include "mechanisms/tracker.h"
@@ -239,7 +240,18 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
   };
   PmAddr at = what_.tail ? *log.head : area.begin;
   std::uint64_t left = what_.tail ? distance(at, to) : area.size();
-  while (left != 0 && out.size() < kMostEntries) {
+  // Where entries have one size and no tail, those that were stored to are known without a walk.
+  std::set<PmAddr> stored;
+  bool walks = what_.tail || what_.entry.length || fixed == 0;
+  if (!walks)
+    for (const auto& [addr, s] : logged) stored.insert(area.begin + (addr - area.begin) / fixed * fixed);
+  auto next = stored.begin();
+  for (std::size_t steps = 0; left != 0 && steps < kMostEntries; ++steps) {
+    if (!walks) {
+      if (next == stored.end()) break;
+      at = *next++;
+      left = area.end - at;
+    }
     around.element = at;
     std::uint64_t length = fixed != 0 ? fixed : left;
     if (what_.entry.length) length = world_.evaluate(*what_.entry.length, around).value_or(0);
@@ -451,9 +463,8 @@ void Journal::checkBytes(const std::vector<JournalEntry>& all) {
 void Journal::checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim) {
   StoreNo end = world_.operationEnd(reclaim).value_or(reclaim);
   for (const JournalEntry& e : all) {
-    if (!e.inPlace.empty() || e.targets.empty() || e.counts == kNoStore) {
-      if (!(e.inPlace.empty() && !e.targets.empty() && what_.preallocated)) continue;
-    }
+    bool counted = e.counts != kNoStore || what_.preallocated;
+    if (!counted || e.targets.empty() || !e.inPlace.empty()) continue;
     StoreNo after = kNoStore;
     for (const PmRange& target : e.targets)
       for (StoreNo s : world_.storesTo(target, reclaim + 1, end))
