@@ -17,7 +17,13 @@ LayoutNo anchorOf(const MechanismDescription& m) {
   auto first = [](const Expression& e) { return e.fields().empty() ? kNoLayout : e.fields().front().layout; };
   if (m.tail)
     if (LayoutNo of = first(*m.tail); of != kNoLayout) return of;
-  if (m.commit) return m.commit->field.layout;
+  // A field of the entry says nothing of where the journal is.
+  if (m.commit && !(m.entry.type && m.entry.type->path.empty() && m.commit->field.layout == m.entry.type->layout))
+    return m.commit->field.layout;
+  if (m.area)
+    if (LayoutNo of = first(m.area->at); of != kNoLayout) return of;
+  if (m.commit && m.commit->generation)
+    if (LayoutNo of = first(*m.commit->generation); of != kNoLayout) return of;
   if (!m.copies.empty()) return first(m.copies.front());
   return kNoLayout;
 }

@@ -29,6 +29,7 @@ struct JournalState {
   std::optional<PmAddr> head;
   std::optional<PmAddr> tail;
   bool set = false;
+  std::optional<std::uint64_t> generation;  // of entries that have one
 };
 // A move of the tail.
 struct TailMove {
@@ -105,6 +106,7 @@ class Journal : public Tracker {
       tag(s, what_.preallocated ? Phase::Allocate : Phase::Commit, number());
       return;
     }
+    if (commitInEntry_ && !what_.tail && state_.generation != old.generation && transaction_) return close(s, old, 0);
     if (!what_.commit || commitInEntry_) return sameAgain(s);
     if (state_.set) {
       if (old.set && !commitFieldIs(s)) return sameAgain(s);
@@ -140,6 +142,8 @@ class Journal : public Tracker {
 
  private:
   TransactionNo number() const { return transaction_->number; }
+  // As soon as it is there: in space that is allocated, or by its checksum.
+  bool countsByItself() const { return what_.preallocated || (what_.commit && what_.commit->checksum); }
   bool isOfEntry(const FieldRef& f) const {
     const FieldRef& type = *what_.entry.type;
     if (f.layout != type.layout) return false;
@@ -176,6 +180,8 @@ class Journal : public Tracker {
     // The end of a ring is its beginning.
     for (auto* p : {&out.head, &out.tail})
       if (*p && what_.head && **p == out.area->end) *p = out.area->begin;
+    if (commitInEntry_ && what_.commit->generation)
+      out.generation = world_.evaluate(*what_.commit->generation, around_);
     if (what_.commit && !commitInEntry_) {
       auto value = world_.valueOf(what_.commit->field, around_);
       if (value && what_.commit->generation) {
@@ -203,6 +209,7 @@ class Journal : public Tracker {
   // --- at the end of a transaction ---
 
   std::vector<JournalEntry> entries(const JournalState& log, PmAddr to) const;
+  void keepVisible(JournalEntry& entry, const std::optional<PmRange>& ring) const;
   void fill(JournalEntry& entry, const Around& around) const;
   StoreNo whatCounts(const JournalEntry& entry, const Around& around) const;
   void close(StoreNo reclaim, const JournalState& log, PmAddr to);
@@ -267,6 +274,7 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
       storesIn({at, end}, entry.stores);
     }
     std::sort(entry.stores.begin(), entry.stores.end());
+    keepVisible(entry, around.ring);
     if (!entry.stores.empty()) {
       fill(entry, around);
       out.push_back(std::move(entry));
@@ -278,7 +286,28 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
   return out;
 }
 
+// What an entry was before, when its space was cleared say, is not what recovery reads: only stores that some byte of
+// it comes from count.
+void Journal::keepVisible(JournalEntry& entry, const std::optional<PmRange>& ring) const {
+  if (entry.length > kLargestTarget) return;
+  std::vector<bool> seen(entry.length);
+  std::vector<StoreNo> visible;
+  for (auto it = entry.stores.rbegin(); it != entry.stores.rend(); ++it) {
+    PmRange r = world_.rangeOf(*it);
+    bool any = false;
+    for (PmAddr a = r.begin; a < r.end; ++a) {
+      PmAddr at = ring && a < entry.at ? a + ring->size() : a;
+      if (at < entry.at || at - entry.at >= entry.length || seen[at - entry.at]) continue;
+      seen[at - entry.at] = true;
+      any = true;
+    }
+    if (any) visible.push_back(*it);
+  }
+  entry.stores.assign(visible.rbegin(), visible.rend());
+}
+
 StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) const {
+  if (what_.commit && what_.commit->checksum) return kNoStore;
   if (commitInEntry_) {
     auto at = world_.addressOf(what_.commit->field, around);
     if (!at) return kNoStore;
@@ -333,7 +362,13 @@ void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
   std::vector<JournalEntry> all =
       log.area && (!what_.tail || log.head) ? entries(log, to) : std::vector<JournalEntry>();
   StoreNo from = transaction_->first;
-  if (auto begin = world_.operationBegin(from)) from = std::min(from, *begin);
+  if (auto begin = world_.operationBegin(from)) {
+    from = std::min(from, *begin);
+  } else if (!all.empty()) {
+    // Space that was cleared once is no beginning.
+    from = all.front().stores.front();
+    for (const JournalEntry& e : all) from = std::min(from, e.stores.front());
+  }
   if (lastClosed_ != kNoStore) from = std::max(from, lastClosed_ + 1);
   StoreNo end = reclaim != kNoStore ? reclaim : world_.index().stores().endId();
   findInPlace(all, from, end);
@@ -394,7 +429,7 @@ void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim
   };
   std::map<StoreNo, std::optional<Late>> stores;  // none: some entry is in time
   for (const JournalEntry& e : all) {
-    if (e.counts == kNoStore && !what_.preallocated) continue;  // it never counted, so it protects nothing
+    if (e.counts == kNoStore && !countsByItself()) continue;  // it never counted, so it protects nothing
     Late late;
     for (StoreNo s : e.inPlace) {
       late = {};
@@ -463,7 +498,7 @@ void Journal::checkBytes(const std::vector<JournalEntry>& all) {
 void Journal::checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim) {
   StoreNo end = world_.operationEnd(reclaim).value_or(reclaim);
   for (const JournalEntry& e : all) {
-    bool counted = e.counts != kNoStore || what_.preallocated;
+    bool counted = e.counts != kNoStore || countsByItself();
     if (!counted || e.targets.empty() || !e.inPlace.empty()) continue;
     StoreNo after = kNoStore;
     for (const PmRange& target : e.targets)
