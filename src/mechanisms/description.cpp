@@ -182,10 +182,13 @@ MechanismDescription journal(TableReader& t, std::string_view name) {
   m.inPlace = t.fields("in_place");
   m.preallocated = t.flag("preallocated");
   t.inside("commit", [&](TableReader& c) {
-    c.knows({"field", "value", "generation"});
-    c.needs("field");
+    c.knows({"field", "value", "generation", "checksum"});
     CommitDescription commit;
-    if (auto field = c.field("field")) commit.field = std::move(*field);
+    commit.checksum = c.has("checksum");
+    if (commit.checksum == c.has("field")) c.wrong("a field, or a checksum of the entry: one of them");
+    if (auto field = c.field(commit.checksum ? "checksum" : "field")) commit.field = std::move(*field);
+    if (commit.checksum && !c.has("generation"))
+      c.wrong("a checksum holds until the generation changes; it is missing");
     commit.value = c.number("value");
     commit.generation = c.expression("generation");
     if (commit.value && commit.generation) c.wrong("value and generation: one of them");
@@ -287,6 +290,53 @@ DescribedStruct structOf(TableReader& t, const toml::table& table, const std::st
   return out;
 }
 
+// The line of a character that no description needs: names are ASCII, and others are for comments. What else counts as
+// the end of a line, or as space, is then no question.
+std::optional<std::size_t> lineOfOddCharacter(std::string_view text) {
+  std::size_t line = 1;
+  bool comment = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto c = static_cast<unsigned char>(text[i]);
+    std::string_view rest = text.substr(i);
+    bool lineEnd = rest.starts_with("\xc2\x85") || rest.starts_with("\xe2\x80\xa8") || rest.starts_with("\xe2\x80\xa9");
+    bool plain = c == '\t' || (c >= ' ' && c < 0x7f) || c == '\n' || rest.starts_with("\r\n") ||
+                 (c >= 0x80 && comment && !lineEnd);
+    if (!plain) return line;
+    if (c == '#') comment = true;
+    if (c == '\n') {
+      comment = false;
+      ++line;
+    }
+  }
+  return std::nullopt;
+}
+
+// toml++ 3.3 takes for granted that a table's header begins with a name; the line where one does not, from 1.
+std::optional<std::size_t> lineOfNamelessTable(std::string_view text) {
+  auto isSpace = [](char c) { return c == ' ' || c == '\t'; };
+  std::size_t line = 1;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view rest = text.substr(at, end - at);
+    at = end + 1;
+    auto skip = [&] {
+      while (!rest.empty() && isSpace(rest.front())) rest.remove_prefix(1);
+    };
+    skip();
+    bool header = false;
+    for (int i = 0; i < 2 && rest.starts_with('['); ++i) {
+      header = true;
+      rest.remove_prefix(1);
+      skip();
+    }
+    if (!header) continue;
+    char c = rest.empty() ? '\0' : rest.front();
+    bool name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (!name && c != '"' && c != '\'' && c != ']') return line;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view nameOf(MechanismKind kind) {
@@ -307,6 +357,10 @@ std::string_view nameOf(MechanismKind kind) {
 
 Result<Description> Description::parse(std::string_view text, const std::string& name) {
   if (text.size() > kLargest) return fail(fmt::format("{}: a description has at most {} bytes", name, kLargest));
+  if (auto line = lineOfOddCharacter(text))
+    return fail(fmt::format("{}:{}: a description is ASCII; other characters are for comments", name, *line));
+  if (auto line = lineOfNamelessTable(text))
+    return fail(fmt::format("{}:{}: a table has a name, as [journal.undo]", name, *line));
   toml::parse_result document = toml::parse(text);
   if (!document)
     return fail(fmt::format("{}:{}: {}", name, document.error().source().begin.line,

@@ -35,6 +35,7 @@ struct CommitDescription {
   FieldRef field;
   std::optional<std::uint64_t> value;
   std::optional<Expression> generation;
+  bool checksum = false;  // it is a checksum of the entry, which counts if that is right: its parts need no order
 };
 
 struct MechanismDescription {

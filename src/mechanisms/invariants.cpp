@@ -17,7 +17,13 @@ LayoutNo anchorOf(const MechanismDescription& m) {
   auto first = [](const Expression& e) { return e.fields().empty() ? kNoLayout : e.fields().front().layout; };
   if (m.tail)
     if (LayoutNo of = first(*m.tail); of != kNoLayout) return of;
-  if (m.commit) return m.commit->field.layout;
+  // A field of the entry says nothing of where the journal is.
+  if (m.commit && !(m.entry.type && m.entry.type->path.empty() && m.commit->field.layout == m.entry.type->layout))
+    return m.commit->field.layout;
+  if (m.area)
+    if (LayoutNo of = first(m.area->at); of != kNoLayout) return of;
+  if (m.commit && m.commit->generation)
+    if (LayoutNo of = first(*m.commit->generation); of != kNoLayout) return of;
   if (!m.copies.empty()) return first(m.copies.front());
   return kNoLayout;
 }
@@ -45,6 +51,7 @@ class Check {
     phases_.instances.resize(description_.mechanisms.size());
     World world(index_, layouts_, objects.lives());
     findStarts(objects.lives());
+    auto start = starts_.begin();
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) {
       const Event& e = trace_[n];
       StoreNo s = kNoStore;
@@ -54,11 +61,12 @@ class Check {
         whole = (e.len & BLACKOUT_JOINED) == 0;
         if (whole) ++next;
       }
+      for (; start != starts_.end() && start->at <= n; ++start) waiting_.push_back(*start);
       // A file that does not exist yet has no addresses.
-      if (s != kNoStore && !starts_.empty())
-        std::erase_if(starts_, [&](const Start& start) {
-          if (start.at > n || fileOf(start.anchor.base) != fileOf(e.addr)) return false;
-          begin(world, start);
+      if (s != kNoStore && !waiting_.empty())
+        std::erase_if(waiting_, [&](const Start& waits) {
+          if (fileOf(waits.anchor.base) != fileOf(e.addr)) return false;
+          begin(world, waits);
           return true;
         });
       if (s == kNoStore || !whole) {
@@ -175,7 +183,8 @@ class Check {
   const Description& description_;
   const StructLayouts& layouts_;
   Phases phases_;
-  std::vector<Start> starts_;
+  std::vector<Start> starts_;   // by event
+  std::vector<Start> waiting_;  // for the first store to their file
   std::vector<std::unique_ptr<Tracker>> trackers_;
   std::vector<std::vector<Watch>> watched_;
   std::multimap<PmAddr, Watch> byBegin_;

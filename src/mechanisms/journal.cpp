@@ -9,6 +9,7 @@
 //   reclaim   what makes the log empty
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "events/trace.h"
 #include "mechanisms/tracker.h"
@@ -28,6 +29,7 @@ struct JournalState {
   std::optional<PmAddr> head;
   std::optional<PmAddr> tail;
   bool set = false;
+  std::optional<std::uint64_t> generation;  // of entries that have one
 };
 // A move of the tail.
 struct TailMove {
@@ -104,6 +106,7 @@ class Journal : public Tracker {
       tag(s, what_.preallocated ? Phase::Allocate : Phase::Commit, number());
       return;
     }
+    if (commitInEntry_ && !what_.tail && state_.generation != old.generation && transaction_) return close(s, old, 0);
     if (!what_.commit || commitInEntry_) return sameAgain(s);
     if (state_.set) {
       if (old.set && !commitFieldIs(s)) return sameAgain(s);
@@ -139,6 +142,8 @@ class Journal : public Tracker {
 
  private:
   TransactionNo number() const { return transaction_->number; }
+  // As soon as it is there: in space that is allocated, or by its checksum.
+  bool countsByItself() const { return what_.preallocated || (what_.commit && what_.commit->checksum); }
   bool isOfEntry(const FieldRef& f) const {
     const FieldRef& type = *what_.entry.type;
     if (f.layout != type.layout) return false;
@@ -175,6 +180,8 @@ class Journal : public Tracker {
     // The end of a ring is its beginning.
     for (auto* p : {&out.head, &out.tail})
       if (*p && what_.head && **p == out.area->end) *p = out.area->begin;
+    if (commitInEntry_ && what_.commit->generation)
+      out.generation = world_.evaluate(*what_.commit->generation, around_);
     if (what_.commit && !commitInEntry_) {
       auto value = world_.valueOf(what_.commit->field, around_);
       if (value && what_.commit->generation) {
@@ -202,9 +209,11 @@ class Journal : public Tracker {
   // --- at the end of a transaction ---
 
   std::vector<JournalEntry> entries(const JournalState& log, PmAddr to) const;
+  void keepVisible(JournalEntry& entry, const std::optional<PmRange>& ring) const;
   void fill(JournalEntry& entry, const Around& around) const;
   StoreNo whatCounts(const JournalEntry& entry, const Around& around) const;
   void close(StoreNo reclaim, const JournalState& log, PmAddr to);
+  StoreNo firstLate(const JournalEntry& entry, StoreNo other) const;
   void findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to);
   void checkEntries(const std::vector<JournalEntry>& all);
   void checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim);
@@ -238,7 +247,18 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
   };
   PmAddr at = what_.tail ? *log.head : area.begin;
   std::uint64_t left = what_.tail ? distance(at, to) : area.size();
-  while (left != 0 && out.size() < kMostEntries) {
+  // Where entries have one size and no tail, those that were stored to are known without a walk.
+  std::set<PmAddr> stored;
+  bool walks = what_.tail || what_.entry.length || fixed == 0;
+  if (!walks)
+    for (const auto& [addr, s] : logged) stored.insert(area.begin + (addr - area.begin) / fixed * fixed);
+  auto next = stored.begin();
+  for (std::size_t steps = 0; left != 0 && steps < kMostEntries; ++steps) {
+    if (!walks) {
+      if (next == stored.end()) break;
+      at = *next++;
+      left = area.end - at;
+    }
     around.element = at;
     std::uint64_t length = fixed != 0 ? fixed : left;
     if (what_.entry.length) length = world_.evaluate(*what_.entry.length, around).value_or(0);
@@ -254,6 +274,7 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
       storesIn({at, end}, entry.stores);
     }
     std::sort(entry.stores.begin(), entry.stores.end());
+    keepVisible(entry, around.ring);
     if (!entry.stores.empty()) {
       fill(entry, around);
       out.push_back(std::move(entry));
@@ -265,7 +286,28 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
   return out;
 }
 
+// What an entry was before, when its space was cleared say, is not what recovery reads: only stores that some byte of
+// it comes from count.
+void Journal::keepVisible(JournalEntry& entry, const std::optional<PmRange>& ring) const {
+  if (entry.length > kLargestTarget) return;
+  std::vector<bool> seen(entry.length);
+  std::vector<StoreNo> visible;
+  for (auto it = entry.stores.rbegin(); it != entry.stores.rend(); ++it) {
+    PmRange r = world_.rangeOf(*it);
+    bool any = false;
+    for (PmAddr a = r.begin; a < r.end; ++a) {
+      PmAddr at = ring && a < entry.at ? a + ring->size() : a;
+      if (at < entry.at || at - entry.at >= entry.length || seen[at - entry.at]) continue;
+      seen[at - entry.at] = true;
+      any = true;
+    }
+    if (any) visible.push_back(*it);
+  }
+  entry.stores.assign(visible.rbegin(), visible.rend());
+}
+
 StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) const {
+  if (what_.commit && what_.commit->checksum) return kNoStore;
   if (commitInEntry_) {
     auto at = world_.addressOf(what_.commit->field, around);
     if (!at) return kNoStore;
@@ -320,7 +362,13 @@ void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
   std::vector<JournalEntry> all =
       log.area && (!what_.tail || log.head) ? entries(log, to) : std::vector<JournalEntry>();
   StoreNo from = transaction_->first;
-  if (auto begin = world_.operationBegin(from)) from = std::min(from, *begin);
+  if (auto begin = world_.operationBegin(from)) {
+    from = std::min(from, *begin);
+  } else if (!all.empty()) {
+    // Space that was cleared once is no beginning.
+    from = all.front().stores.front();
+    for (const JournalEntry& e : all) from = std::min(from, e.stores.front());
+  }
   if (lastClosed_ != kNoStore) from = std::max(from, lastClosed_ + 1);
   StoreNo end = reclaim != kNoStore ? reclaim : world_.index().stores().endId();
   findInPlace(all, from, end);
@@ -342,6 +390,19 @@ void Journal::findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo 
       }
 }
 
+// The first store of an entry that may be missing when the other store is there; kNoStore: what may be missing changes
+// nothing. Always the first, whichever of them changes something: so that one mistake is one finding.
+StoreNo Journal::firstLate(const JournalEntry& entry, StoreNo other) const {
+  StoreNo first = kNoStore;
+  bool matters = false;
+  for (StoreNo s : entry.stores) {
+    if (s == other || world_.inOrder(s, other)) continue;
+    if (first == kNoStore) first = s;
+    matters |= world_.changes(s);
+  }
+  return matters ? first : kNoStore;
+}
+
 // Space before entries, entries before what makes them count.
 void Journal::checkEntries(const std::vector<JournalEntry>& all) {
   for (const JournalEntry& e : all) {
@@ -355,11 +416,8 @@ void Journal::checkEntries(const std::vector<JournalEntry>& all) {
           }
       }
     if (e.counts == kNoStore) continue;
-    for (StoreNo s : e.stores)
-      if (s != e.counts && world_.changes(s) && !world_.inOrder(s, e.counts)) {
-        broken(number(), Rule::Order, Phase::Log, s, Phase::Commit, e.counts);
-        break;
-      }
+    if (StoreNo late = firstLate(e, e.counts); late != kNoStore)
+      broken(number(), Rule::Order, Phase::Log, late, Phase::Commit, e.counts);
   }
 }
 
@@ -371,16 +429,14 @@ void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim
   };
   std::map<StoreNo, std::optional<Late>> stores;  // none: some entry is in time
   for (const JournalEntry& e : all) {
-    if (e.counts == kNoStore && !what_.preallocated) continue;  // it never counted, so it protects nothing
+    if (e.counts == kNoStore && !countsByItself()) continue;  // it never counted, so it protects nothing
     Late late;
     for (StoreNo s : e.inPlace) {
       late = {};
       if (e.counts != kNoStore) {
         if (!world_.inOrder(e.counts, s)) late = {e.counts, Phase::Commit};
       } else {
-        for (StoreNo logged : e.stores)
-          if (late.first == kNoStore && world_.changes(logged) && !world_.inOrder(logged, s))
-            late = {logged, Phase::Log};
+        if (StoreNo logged = firstLate(e, s); logged != kNoStore) late = {logged, Phase::Log};
       }
       auto [it, fresh] = stores.try_emplace(s, late);
       if (late.first == kNoStore)
@@ -442,9 +498,8 @@ void Journal::checkBytes(const std::vector<JournalEntry>& all) {
 void Journal::checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim) {
   StoreNo end = world_.operationEnd(reclaim).value_or(reclaim);
   for (const JournalEntry& e : all) {
-    if (!e.inPlace.empty() || e.targets.empty() || e.counts == kNoStore) {
-      if (!(e.inPlace.empty() && !e.targets.empty() && what_.preallocated)) continue;
-    }
+    bool counted = e.counts != kNoStore || countsByItself();
+    if (!counted || e.targets.empty() || !e.inPlace.empty()) continue;
     StoreNo after = kNoStore;
     for (const PmRange& target : e.targets)
       for (StoreNo s : world_.storesTo(target, reclaim + 1, end))

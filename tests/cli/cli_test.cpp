@@ -106,7 +106,7 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
   for (const char* command :
-       {"check", "doctor", "fix", "fs", "help", "lin", "record", "replay", "report", "sites", "trace"}) {
+       {"check", "doctor", "fix", "fs", "help", "lin", "mechanisms", "record", "replay", "report", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);

@@ -64,6 +64,10 @@ TEST(Descriptions, WrongNamesGetTheNearestRightOne) {
   EXPECT_EQ(wrong("[log.one]\ntial = \"journal.tail\"\n"),
             "m.toml: [log.one]: there is no 'tial'; did you mean 'tail'?");
   EXPECT_NE(wrong("[log.one\n").find("m.toml:1"), std::string::npos);
+  EXPECT_EQ(wrong("# first\n [ (log.one]\n"), "m.toml:2: a table has a name, as [journal.undo]");
+  EXPECT_EQ(wrong("\xef\xbb\xbf[log.one]\n"), "m.toml:1: a description is ASCII; other characters are for comments");
+  EXPECT_EQ(wrong("# \xc3\xa4\n[log.one]\ntail = \"journal.tail\"\n"), "");
+  EXPECT_EQ(wrong("["), "m.toml:1: a table has a name, as [journal.undo]");
 }
 
 TEST(Descriptions, WhatIsMissing) {

@@ -348,5 +348,35 @@ commit = { field = "log.stamp" }
              1);
 }
 
+// An entry that counts by its checksum: its parts may be stored in any order, and the generation ends it.
+TEST(ByChecksum, HeldAndBroken) {
+  auto run = [](bool durable) {
+    DescribedProgram p;
+    p.type("ulog", 64, {{"generation", 0, 8}});
+    p.type("record", 128, {{"place", 0, 8}, {"sum", 8, 8}, {"old", 64, 8}});
+    p.setDurable("ulog.generation", 0, 1);
+    for (std::uint64_t i = 1; i < 3; ++i) p.setDurable("item.value", 2048 + 64 * i, 40 + i);
+    for (std::uint64_t i = 1; i < 3; ++i) {
+      p.set("record.place", 512, 2048 + 64 * i);
+      p.set("record.sum", 520, 99 + i);
+      p.set("record.old", 576, 40 + i);
+      p.clwb(1, 512);
+      if (durable) p.clwb(1, 576);
+      p.sfence(1);
+      p.setDurable("item.value", 2048 + 64 * i, 7);
+      p.persist(576);
+      p.setDurable("ulog.generation", 0, 1 + i);
+    }
+    return p.check(R"(
+[journal.undo]
+area = { at = 512, size = 256 }
+entry = { struct = "record", target = "record.place", size = 8, data = "record.old" }
+commit = { checksum = "record.sum", generation = "ulog.generation" }
+)");
+  };
+  expectHeld(run(true), 2);
+  expectBroken(run(false), Rule::Order, Phase::Log, Phase::InPlace);
+}
+
 }  // namespace
 }  // namespace blackout::test

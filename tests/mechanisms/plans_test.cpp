@@ -18,6 +18,9 @@ commit = { field = "lane.valid" }
 )";
 
 class Plans : public ::testing::Test {
+ public:
+  struct Program;
+
  protected:
   void SetUp() override {
     p.type("lane", 128, {{"valid", 0, 8}, {"place", 64, 8}, {"old", 72, 8}});
@@ -79,6 +82,41 @@ class Plans : public ::testing::Test {
   CrashPlans::Figures counted;
 };
 
+// Four unprotected stores in flight at once, to four lines.
+struct Plans::Program {
+  DescribedProgram p;
+  std::set<Bytes> states(const PlanOptions& options) {
+    for (std::uint64_t i = 0; i < 4; ++i) p.store(1, 1024 + 64 * i, 5 + i, 8);
+    for (std::uint64_t i = 0; i < 4; ++i) p.clwb(1, 1024 + 64 * i);
+    p.sfence(1);
+    Phases phases;
+    const Index& index = p.index();
+    phases.tags.resize(index.stores().size());
+    std::vector<EventNo> points = index.points(PointsMode::Enough);
+    TrackedBytes tracked = TrackedBytes::of(index);
+    Baseline baseline(index, tracked, points);
+    FirstCrash first(baseline);
+    CrashPlans plans(index, phases, points, options);
+    std::set<Bytes> out;
+    for (PointNo point : idRange<PointNo>(points.size())) {
+      CrashSpace space(first, point);
+      for (std::uint64_t n = 0; n < plans.count(space); ++n) {
+        Restriction r = plans.restriction(space, n);
+        Bytes bytes;
+        for (std::uint64_t i = 0; i < 4; ++i) {
+          TrackedNo w = tracked.find(lineOf(p.at(1024 + 64 * i)));
+          std::uint32_t version = r.unnamed == Unrestricted::Newest ? space.line(w).newest : 0;
+          for (const auto& [named, allowed] : r.allowed)
+            if (named == w) version = allowed.front();
+          bytes.push_back(static_cast<int>(space.line(w).versions[version].bytes[0]));
+        }
+        out.insert(bytes);
+      }
+    }
+    return out;
+  }
+};
+
 // The log is intact and what it protects is changed: a restart must roll it back. So a store that a description
 // protects wrongly is met in any case.
 TEST_F(Plans, TestTheMechanism) {
@@ -96,6 +134,16 @@ TEST_F(Plans, TwoForEachUnprotectedStore) {
   auto found = states();
   EXPECT_TRUE(found.contains({1, 0, 8}));  // only it
   EXPECT_TRUE(found.contains({1, 7, 0}));  // all but it
+}
+
+// Of the two stores only both, and all but both: states that two plans for each do not have.
+TEST_F(Plans, PairsOfUnprotectedStores) {
+  auto run = [](bool pairs) {
+    Plans::Program program;
+    return program.states({.pairs = pairs});
+  };
+  EXPECT_FALSE(run(false).contains({5, 6, 0, 0}));
+  EXPECT_TRUE(run(true).contains({5, 6, 0, 0}));
 }
 
 }  // namespace
