@@ -123,7 +123,7 @@ class LevelHash {
   static void collect(const Bucket& bucket, Contents& found) {
     for (const Slot& slot : bucket.slot)
       if (slot.key != 0) {
-        pm_expect(!found.contains(slot.key), "a key is there once");
+        pm_expect(found.count(slot.key) == 0, "a key is there once");
         found[slot.key] = slot.value;
       }
   }

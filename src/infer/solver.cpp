@@ -132,16 +132,7 @@ void Solver::assume(Term fact) { state_->solver.add(state_->at(fact)); }
 
 Solver::Answer Solver::ask(Term goal) {
   state_->values.clear();
-  state_->asked += 2;
-  // What follows from a contradiction is no proof.
-  switch (state_->solver.check()) {
-    case z3::unsat:
-      return Answer::Impossible;
-    case z3::unknown:
-      return Answer::Unknown;
-    case z3::sat:
-      break;
-  }
+  ++state_->asked;
   state_->solver.push();
   state_->solver.add(!state_->at(goal));
   z3::check_result result = state_->solver.check();
@@ -154,7 +145,18 @@ Solver::Answer Solver::ask(Term goal) {
     }
   }
   state_->solver.pop();
-  return result == z3::unsat ? Answer::Proven : result == z3::sat ? Answer::Refuted : Answer::Unknown;
+  if (result != z3::unsat) return result == z3::sat ? Answer::Refuted : Answer::Unknown;
+  // What follows from a contradiction is no proof.
+  ++state_->asked;
+  switch (state_->solver.check()) {
+    case z3::sat:
+      return Answer::Proven;
+    case z3::unsat:
+      return Answer::Impossible;
+    case z3::unknown:
+      break;
+  }
+  return Answer::Unknown;
 }
 
 const std::vector<Solver::Value>& Solver::values() const { return state_->values; }
