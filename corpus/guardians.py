@@ -8,6 +8,8 @@ stores that are likely to commit, recorded. corpus/NAME/expected.json says what 
 
   commit_variables   each is a guardian. `lines` and `quote` are the comment of the source that names it
   commits            exactly so many stores, and so many left by each rule and by both
+  counting           arrays and counters that belong together, each a property ("array ~ counter")
+  not_counting       pairs that must not be one
 
 Any difference is printed and makes the exit code 1. The table at the end is that of Durinn (table 3).
 """
@@ -68,7 +70,16 @@ def check(variant, expected, result):
     for figure in FIGURES:
         if expected["commits"].get(figure) != result["commits"][figure]:
             differences.append(f"{figure}: {result['commits'][figure]}, expected {expected['commits'].get(figure)}")
-    return differences
+    return differences + check_counting(expected, result)
+
+
+def check_counting(expected, result):
+    found = {(array, p["counter"]) for p in result["counting"]["properties"] for array in p["arrays"]}
+    pairs = lambda key: [(pair["array"], pair["counter"]) for pair in expected.get(key, [])]
+    return [f"missed: no property of {array} and {counter}" for array, counter in pairs("counting")
+            if (array, counter) not in found] + \
+           [f"wrong: {array} ~ {counter} is no property" for array, counter in pairs("not_counting")
+            if (array, counter) in found]
 
 
 def print_table(rows):

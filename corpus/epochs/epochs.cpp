@@ -56,8 +56,7 @@ Pool* pool;
 void open(const char* path) {
   pool = static_cast<Pool*>(pm_map(path, kPoolSize));
   if (pool->magic == kMagic) return;
-  for (Array& array : pool->arrays) array.count = 0;
-  pm_persist(pool, sizeof *pool);
+  // A pool is made again only if it has nothing but zeros.
   PM_PUBLISH(pool->magic, kMagic);
   pm_persist(&pool->magic, sizeof pool->magic);
 }

@@ -99,18 +99,13 @@ class LevelHash {
 
  private:
   void format() {
+    // Of a pool that was left unfinished nothing but zeros is used again.
     root_->top = pool_ + sizeof(Root);
-    pm_persist(root_, sizeof *root_);
     Levels& l = root_->levels[0];
     l.top = allocate(kFirst);
     l.bottom = allocate(kFirst / 2);
     l.capacity = kFirst;
-    for (uint64_t b = 0; b < kFirst; ++b) l.top[b] = {};
-    l.bottom[0] = {};
-    pm_persist(l.top, kFirst * sizeof(Bucket));
-    pm_persist(l.bottom, sizeof(Bucket));
-    root_->current = 0;
-    pm_persist(root_, sizeof *root_);
+    pm_persist(&l, sizeof l);
     PM_PUBLISH(root_->magic, kMagic);
     pm_persist(&root_->magic, sizeof root_->magic);
   }
@@ -128,7 +123,7 @@ class LevelHash {
   static void collect(const Bucket& bucket, Contents& found) {
     for (const Slot& slot : bucket.slot)
       if (slot.key != 0) {
-        pm_expect(!found.contains(slot.key), "a key is there once");
+        pm_expect(found.count(slot.key) == 0, "a key is there once");
         found[slot.key] = slot.value;
       }
   }
@@ -178,12 +173,22 @@ class LevelHash {
     return true;
   }
 
+  static void persistUsed(const Bucket* buckets, uint64_t n) {
+    bool any = false;
+    for (uint64_t b = 0; b < n; ++b) {
+      if (buckets[b].slot[0].key == 0) continue;  // filled from the first on
+      pm_flush(&buckets[b], sizeof(Bucket));
+      any = true;
+    }
+    if (any) pm_fence();
+  }
+
   void expand() {
     ++reached.expands;
     const Levels old = now();
     Bucket* fresh = allocate(old.capacity * 2);
     if (!moveAll(old.bottom, old.capacity / 2, fresh, old.capacity * 2)) pm_die("no room in a level of twice the size");
-    pm_persist(fresh, old.capacity * 2 * sizeof(Bucket));
+    persistUsed(fresh, old.capacity * 2);
 #if BUG == 1
     // ATOM, the capacity is doubled before the new level is there: the old one is read beyond its end.
     now().capacity = old.capacity * 2;  // @LOST 1
@@ -209,7 +214,7 @@ class LevelHash {
     // The bottom becomes the top: there must be room for all of the old top below it.
     if (!moveAll(old.top, old.capacity, fresh, old.capacity / 4 == 0 ? 1 : old.capacity / 4)) return;
     ++reached.shrinks;
-    pm_persist(fresh, (old.capacity / 4 == 0 ? 1 : old.capacity / 4) * sizeof(Bucket));
+    persistUsed(fresh, old.capacity / 4 == 0 ? 1 : old.capacity / 4);
 #if BUG == 3
     // ATOM, the fields are exchanged one by one: in between the capacity is that of a level that is gone.
     now().top = old.bottom;  // @LOST 3

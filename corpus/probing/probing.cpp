@@ -114,15 +114,11 @@ class Probing {
 
  private:
   void format() {
+    // Of a pool that was left unfinished nothing but zeros is used again.
     root_->top = pool_ + sizeof(Root);
-    pm_persist(root_, sizeof *root_);
-    Slot* slots = allocate(kFirst);
-    for (uint64_t i = 0; i < kFirst; ++i) slots[i] = {0, 0};
-    pm_persist(slots, kFirst * sizeof(Slot));
-    root_->current = 0;
-    root_->table[0].slots = slots;
+    root_->table[0].slots = allocate(kFirst);
     root_->table[0].capacity = kFirst;
-    pm_persist(root_, sizeof *root_);
+    pm_persist(&root_->table[0], sizeof root_->table[0]);
     PM_PUBLISH(root_->magic, kMagic);
     pm_persist(&root_->magic, sizeof root_->magic);
   }
@@ -136,6 +132,16 @@ class Probing {
     return n;
   }
 
+  // The lines in which there is a key.
+  static void flushUsed(const Table& table) {
+    constexpr uint64_t kInLine = PM_LINE / sizeof(Slot);
+    for (uint64_t i = 0; i < table.capacity; i += kInLine) {
+      bool used = false;
+      for (uint64_t n = i; n < i + kInLine; ++n) used |= table.slots[n].key != 0;
+      if (used) pm_flush(&table.slots[i], PM_LINE);
+    }
+  }
+
   void grow() {
     ++reached.growths;
     const Table old = now();
@@ -146,7 +152,8 @@ class Probing {
       while (fresh.slots[at].key != 0) at = (at + 1) & (fresh.capacity - 1);
       fresh.slots[at] = old.slots[i];
     }
-    pm_persist(fresh.slots, fresh.capacity * sizeof(Slot));
+    flushUsed(fresh);
+    pm_fence();
     Table& next = root_->table[1 - root_->current];
 #if BUG == 1
     // ATOM, the array and its capacity are replaced one after the other: a crash in between leaves the new array with

@@ -152,7 +152,8 @@ const Register registered({
       app.add_flag("--why", o->text.reasons,
                    "give the reason for each guarded field, pairs of nested tests, every read of an array, and what "
                    "was dropped");
-      app.add_option("--infer-time", o->infer.seconds, "seconds to look for arrays and their counters; 0: not at all")
+      app.add_option("--infer-time", o->infer.seconds,
+                     "seconds of processor time to look for arrays and their counters; 0: not at all")
           ->type_name("SECONDS")
           ->check(CLI::NonNegativeNumber);
       app.add_flag("--all", o->infer.all, "list fields that nothing shows to be persistent, too");

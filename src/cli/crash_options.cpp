@@ -183,7 +183,8 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("N")
       ->check(atLeastOne());
   app.add_option("--infer-time", w.inferSeconds,
-                 "seconds to look for arrays and counters that must change together, whose crash states come first "
+                 "seconds of processor time to look for arrays and counters that must change together, whose crash "
+                 "states come first "
                  "under --time or --max-runs; 0: not at all")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);

@@ -17,8 +17,8 @@ namespace blackout {
 
 namespace {
 
-constexpr std::size_t kLargest = 400;  // instructions of a function that is inlined
-constexpr std::size_t kLargestCaller = 8000;
+constexpr std::size_t kLargest = 200;  // instructions of a function that is inlined
+constexpr std::size_t kLargestCaller = 1500;
 constexpr std::size_t kGrowth = 3;  // of the program as a whole
 
 std::size_t sizeOf(const Function& f) { return f.getInstructionCount(); }

@@ -91,8 +91,8 @@ bool Changes::overlap(const Keys& written, const Keys& cell) const {
 
 namespace {
 
-constexpr int kRounds = 6;               // members of members of members
-constexpr std::size_t kMostCells = 400;  // of a function
+constexpr int kRounds = 8;                // members of members of members
+constexpr std::size_t kMostCells = 1000;  // of a function
 
 bool isScalar(const Type* t) { return t->isPointerTy() || (t->isIntegerTy() && t->getIntegerBitWidth() <= 64); }
 
@@ -137,13 +137,9 @@ class Rewriter {
     std::map<std::tuple<ObjectId, std::int64_t, Type*>, Cell> cells;
     std::vector<Instruction*> writers;
     bool later = false;
-    // What is itself loaded, and will be a register in a later round, is no object yet.
-    auto waits = [&](const Value* pointer) {
-      const Value* root = objects.root(objects.placeOf(pointer).object);
-      const Value* base = getUnderlyingObject(root, 64);
-      const auto* load = dyn_cast<LoadInst>(base);
-      return load != nullptr && !done_.contains(load);
-    };
+    // What is itself loaded, and will be a register in a later round, is no object yet, nor an index.
+    const std::set<const LoadInst*> before = done_;
+    auto waits = [&](const Value* pointer) { return isPending(pointer, before, 0); };
     auto cellAt = [&](const Value* pointer, std::int64_t offset, Type* type) -> Cell& {
       CellPlace place = objects.placeOf(pointer);
       place.offset += offset;
@@ -182,6 +178,14 @@ class Rewriter {
     return later;
   }
 
+  static bool isPending(const Value* v, const std::set<const LoadInst*>& done, int depth) {
+    if (const auto* load = dyn_cast<LoadInst>(v)) return isScalar(load->getType()) && !done.contains(load);
+    if (depth > 16 || !(isa<CastInst, BinaryOperator, FreezeInst>(v) || isa<GEPOperator>(v))) return false;
+    for (const Value* operand : cast<User>(v)->operands())
+      if (isPending(operand, done, depth + 1)) return true;
+    return false;
+  }
+
   bool mayChange(const Instruction& i) const {
     if (isOurs(i)) return false;
     if (const CodeAccess* a = code_.accessOf(i)) return a->written != nullptr;
@@ -196,6 +200,12 @@ class Rewriter {
   }
 
   enum class Effect { None, Exact, Unknown };
+
+  bool own(const Value* variable) const {
+    auto [at, fresh] = own_.try_emplace(variable, false);
+    if (fresh) at->second = isOwn(variable);
+    return at->second;
+  }
 
   Effect effectOf(const Instruction& i, const Cell& cell, CellObjects& objects) const {
     const Value* object = objects.root(cell.place.object);
@@ -217,7 +227,9 @@ class Rewriter {
       }
       const Value* other = getUnderlyingObject(written, 64);
       if (isIdentifiedObject(other) && isIdentifiedObject(base) && other != base) return Effect::None;
-      if (variable && isOwn(base) && other != base) return Effect::None;
+      if (variable && own(base) && other != base) return Effect::None;
+      // A variable that nothing else leads to is no part of an object.
+      if (isa<AllocaInst, GlobalVariable>(other) && other != base && own(other)) return Effect::None;
       const Keys& keys = a != nullptr ? a->writtenKeys : kNoKeys;
       if (!keys.empty() && !cell.keys.empty())
         return changes_.overlap(keys, cell.keys) ? Effect::Unknown : Effect::None;
@@ -227,15 +239,15 @@ class Rewriter {
     if (call == nullptr) return Effect::None;
     if (const Function* callee = calleeOf(*call); callee != nullptr && code_.numberOf(callee) != kNoFunction) {
       const Changes::Of& of = changes_.of(code_.numberOf(callee));
-      if (isa<AllocaInst>(base)) return isOwn(base) ? Effect::None : Effect::Unknown;
+      if (isa<AllocaInst>(base)) return own(base) ? Effect::None : Effect::Unknown;
       if (const auto* g = dyn_cast<GlobalVariable>(base); g != nullptr && of.variables.contains(g))
         return Effect::Unknown;
-      if (variable && isOwn(base)) return Effect::None;
+      if (variable && own(base)) return Effect::None;
       if (of.anything) return Effect::Unknown;
       if (cell.keys.empty()) return of.keys.empty() ? Effect::None : Effect::Unknown;
       return changes_.overlap(Keys(of.keys.begin(), of.keys.end()), cell.keys) ? Effect::Unknown : Effect::None;
     }
-    if (variable && isOwn(base)) return Effect::None;
+    if (variable && own(base)) return Effect::None;
     if (call->isIndirectCall()) return Effect::Unknown;
     // No code: it changes what it is given.
     if (a != nullptr || (call->onlyReadsMemory() && !call->mayWriteToMemory())) return Effect::None;
@@ -379,6 +391,7 @@ class Rewriter {
   const Changes& changes_;
   std::vector<WantedCell>& wanted_;
   CellValues& values_;
+  mutable std::map<const Value*, bool> own_;
   std::set<const LoadInst*> done_;
   std::set<const WantedCell*> settled_;
   std::set<const Value*> variables_;

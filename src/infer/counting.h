@@ -56,6 +56,7 @@ struct CountingProperty {
 struct DroppedPair {
   FieldKey array, counter;
   std::string reason;
+  std::vector<CountedRead> reads;  // that were looked at, in order of place
   bool operator==(const DroppedPair&) const = default;
 };
 

@@ -1,8 +1,8 @@
 #include "infer/counting_analysis.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 #include <set>
 
@@ -113,15 +113,15 @@ class Analysis {
   }
 
  private:
+  // By the processor's time: a machine that is busy finds the same.
   bool late() {
-    if (options_.seconds == 0) return false;
-    if (!late_ && std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > options_.seconds) {
-      late_ = true;
-      result_.incomplete.emplace_back(
-          "arrays and their counters were looked at only in part, because the time for it was over; --infer-time gives "
-          "more");
-    }
-    return late_;
+    if (options_.seconds == 0 || late_) return late_;
+    if (static_cast<double>(std::clock() - start_) <= options_.seconds * CLOCKS_PER_SEC) return false;
+    late_ = true;
+    result_.incomplete.emplace_back(
+        "arrays and their counters were looked at only in part, because the time for it was over; --infer-time gives "
+        "more");
+    return true;
   }
 
   // --- what the code does ---
@@ -276,8 +276,9 @@ class Analysis {
     return to->second - from->second;
   }
 
-  void drop(KeyNo array, KeyNo counter, std::string reason) {
-    result_.dropped.push_back({code_.fields.key(array), code_.fields.key(counter), std::move(reason)});
+  void drop(KeyNo array, KeyNo counter, std::string reason, std::vector<CountedRead> reads = {}) {
+    result_.dropped.push_back(
+        {code_.fields.key(array), code_.fields.key(counter), std::move(reason), std::move(reads)});
   }
 
   void choosePairs() {
@@ -365,7 +366,8 @@ class Analysis {
     auto add = [&](CountingRule rule, std::int64_t constant, std::int64_t mask) {
       all.push_back({rule, constant, mask, {}, 0});
     };
-    add(CountingRule::Size, 0, 0);
+    // A counter that shares its word is no number without its mask.
+    if (counter.masks.empty()) add(CountingRule::Size, 0, 0);
     for (std::int64_t mask : counter.masks) add(CountingRule::Size, 0, mask);
     if (counter.shifts) add(CountingRule::Power, 0, 0);
     for (std::int64_t c : counter.minuends) add(CountingRule::Complement, c, 0);
@@ -436,9 +438,10 @@ class Analysis {
   }
 
   Verdict answer(const ArrayRead& r, const CallInst* note, const Hypothesis& h, Symbolic& symbolic) {
+    symbolic.hint(note->getArgOperand(0));
     Term index = indexOf(r, symbolic);
     Term length = r.length == nullptr ? Term{} : solver_.extend(symbolic.term(r.length->get()), 64, false);
-    symbolic.assumeReached(*r.at);
+    Term reached = symbolic.reached(*r.at);
     // Of most counters nothing is said at all.
     const std::set<const Value*> before = symbolic.symbols();
     Term counter = symbolic.term(note->getArgOperand(0));
@@ -451,8 +454,10 @@ class Analysis {
         return {symbolic.abstracted() ? ReadProof::Unknown : ReadProof::Refuted,
                 symbolic.abstracted() ? symbolic.abstraction() : "any values: nothing relates the two", false};
     }
-    // Counters of 8 and 16 bits are unsigned; wider ones are far from their sign.
+    // Counters of 8 and 16 bits are unsigned; wider ones are far from their sign, or nothing could be that long.
     Term count = solver_.extend(counter, 64, counter.width >= 32);
+    if (counter.width >= 32)
+      solver_.assume(solver_.compare(Cmp::Ult, count, solver_.constant(64, std::int64_t{1} << kAddressBits)));
     if (h.mask != 0) count = solver_.apply(Op::And, count, solver_.constant(64, h.mask));
     Term bound = count;
     if (h.rule == CountingRule::Power) {
@@ -463,27 +468,42 @@ class Analysis {
       bound = solver_.apply(Op::Sub, solver_.constant(64, h.constant), count);
     }
     Term goal;
-    if (r.length == nullptr) {
+    if (r.length == nullptr && r.level.moving == nullptr) {
       goal = solver_.compare(Cmp::Slt, index, bound);
     } else {
-      // The end of what is read, in bytes; of nothing there is none.
+      // The end of what is read, in bytes; of nothing there is none. Memory is never so large that this wraps around.
       Term size = solver_.constant(64, static_cast<std::int64_t>(std::max<std::uint64_t>(1, r.level.elementSize)));
-      Term end = solver_.apply(Op::Add, solver_.apply(Op::Mul, index, size), length);
-      goal = solver_.either(solver_.compare(Cmp::Eq, length, solver_.constant(64, 0)),
-                            solver_.compare(Cmp::Sle, end, solver_.apply(Op::Mul, bound, size)));
+      Term begin = r.level.moving != nullptr ? index : solver_.apply(Op::Mul, index, size);
+      Term end = solver_.apply(Op::Add, begin, r.length == nullptr ? size : length);
+      goal = solver_.compare(Cmp::Sle, end, solver_.apply(Op::Mul, bound, size));
+      if (r.length != nullptr) {
+        solver_.assume(solver_.compare(Cmp::Ult, length, solver_.constant(64, std::int64_t{1} << kAddressBits)));
+        goal = solver_.either(solver_.compare(Cmp::Eq, length, solver_.constant(64, 0)), goal);
+      }
     }
+    // Many need no word about the way there, which may be a long story.
     Verdict v;
     Solver::Answer answer = solver_.ask(goal);
-    if (answer == Solver::Answer::Refuted) {
-      v.why = valuesText();
+    if (answer != Solver::Answer::Proven) {
       // A capacity is never nothing: where that alone is missing, it is said with the property.
-      bool varies = !r.level.indices.empty() || r.level.moving != nullptr;
+      const bool varies = !r.level.indices.empty() || r.level.moving != nullptr;
+      bool unlessZero = false;
       if (varies && h.rule == CountingRule::Size) {
+        solver_.push();
         solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
-        if (solver_.ask(goal) == Solver::Answer::Proven) {
-          answer = Solver::Answer::Proven;
-          v.notZero = true;
-        }
+        unlessZero = solver_.ask(goal) == Solver::Answer::Proven;
+        solver_.pop();
+      }
+      solver_.assume(reached);
+      answer = solver_.ask(goal);
+      if (answer == Solver::Answer::Refuted) v.why = valuesText();
+      if (answer == Solver::Answer::Refuted && varies && !unlessZero && h.rule == CountingRule::Size) {
+        solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
+        unlessZero = solver_.ask(goal) == Solver::Answer::Proven;
+      }
+      if (answer != Solver::Answer::Proven && answer != Solver::Answer::Impossible && unlessZero) {
+        answer = Solver::Answer::Proven;
+        v.notZero = true;
       }
     }
     switch (answer) {
@@ -517,14 +537,11 @@ class Analysis {
     return text.empty() ? "whatever the values are" : text;
   }
 
+  // Of a pointer that moves in bytes.
   Term indexOf(const ArrayRead& r, Symbolic& symbolic) {
     const ArrayLevel& level = r.level;
-    if (level.moving != nullptr) {
-      Term bytes = solver_.extend(symbolic.difference(level.moving->get(), level.beginning), 64, true);
-      return solver_.apply(
-          Op::SDiv, bytes,
-          solver_.constant(64, static_cast<std::int64_t>(std::max<std::uint64_t>(1, level.elementSize))));
-    }
+    if (level.moving != nullptr)
+      return solver_.extend(symbolic.difference(level.moving->get(), level.beginning), 64, true);
     Term sum = solver_.constant(64, level.constant);
     for (const Use* index : level.indices)
       sum = solver_.apply(Op::Add, sum, solver_.extend(symbolic.term(index->get()), 64, true));
@@ -605,7 +622,7 @@ class Analysis {
           std::max_element(rules.begin(), rules.end(),
                            [](const CountingProperty& a, const CountingProperty& b) { return a.score() < b.score(); });
       if (best->proven == 0 || best->score() < kRelaxed) {
-        drop(pair.array, pair.counter, againstText(*best));
+        drop(pair.array, pair.counter, againstText(*best), best->reads);
         continue;
       }
       addUpdates(*best, pair);
@@ -627,7 +644,7 @@ class Analysis {
   Changes changes_;
   Solver solver_;
   TargetLibraryInfoImpl libraryInfo_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::clock_t start_ = std::clock();
   bool late_ = false;
   std::map<KeyNo, Array> arrays_;
   std::map<KeyNo, Counter> counters_;

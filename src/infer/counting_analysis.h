@@ -11,8 +11,8 @@ namespace blackout {
 
 struct CountingOptions {
   bool all = false;                       // pairs of types that nothing shows to be persistent, too
-  double seconds = 10;                    // of the whole; 0: no bound
-  std::uint32_t questionBudget = 400000;  // units of the solver's work for one question: some tenths of a second
+  double seconds = 10;                    // of the processor's time, of the whole; 0: no bound
+  std::uint32_t questionBudget = 300000;  // units of the solver's work for one question: some tenths of a second
 };
 
 CountingProperties inferCounting(llvm::Module& module, const CountingOptions& options = {});

@@ -4,6 +4,16 @@
 
 namespace blackout {
 
+namespace {
+
+// What went below zero is told so.
+std::int64_t signedValue(std::uint64_t bits, std::uint32_t width) {
+  if (width < 64 && (bits >> (width - 1) & 1) != 0) bits |= ~std::uint64_t{0} << width;
+  return static_cast<std::int64_t>(bits);
+}
+
+}  // namespace
+
 struct Solver::State {
   explicit State(std::uint32_t budget) : solver(context, "QF_BV") {
     z3::params p(context);
@@ -49,14 +59,6 @@ Solver::Term Solver::apply(Op op, Term a, Term b) {
       return state_->add(x - y);
     case Op::Mul:
       return state_->add(x * y);
-    case Op::UDiv:
-      return state_->add(z3::udiv(x, y));
-    case Op::SDiv:
-      return state_->add(x / y);
-    case Op::URem:
-      return state_->add(z3::urem(x, y));
-    case Op::SRem:
-      return state_->add(z3::srem(x, y));
     case Op::And:
       return state_->add(x & y);
     case Op::Or:
@@ -108,6 +110,13 @@ Solver::Term Solver::either(Term a, Term b) { return state_->add(state_->at(a) |
 Solver::Term Solver::negate(Term a) { return state_->add(!state_->at(a)); }
 Solver::Term Solver::truth(bool value) { return state_->add(state_->context.bool_val(value)); }
 
+std::optional<std::int64_t> Solver::valueOf(Term t) const {
+  const z3::expr& e = state_->at(t);
+  std::uint64_t bits = 0;
+  if (!e.is_bv() || !e.is_numeral_u64(bits)) return std::nullopt;
+  return signedValue(bits, t.width);
+}
+
 void Solver::push() {
   state_->solver.push();
   state_->levels.push_back(state_->named.size());
@@ -123,16 +132,7 @@ void Solver::assume(Term fact) { state_->solver.add(state_->at(fact)); }
 
 Solver::Answer Solver::ask(Term goal) {
   state_->values.clear();
-  state_->asked += 2;
-  // What follows from a contradiction is no proof.
-  switch (state_->solver.check()) {
-    case z3::unsat:
-      return Answer::Impossible;
-    case z3::unknown:
-      return Answer::Unknown;
-    case z3::sat:
-      break;
-  }
+  ++state_->asked;
   state_->solver.push();
   state_->solver.add(!state_->at(goal));
   z3::check_result result = state_->solver.check();
@@ -141,14 +141,22 @@ Solver::Answer Solver::ask(Term goal) {
     for (const auto& [name, no] : state_->named) {
       const z3::expr& symbol = state_->terms[no];
       std::uint64_t bits = model.eval(symbol, true).get_numeral_uint64();
-      const unsigned width = symbol.get_sort().bv_size();
-      // As a signed number: what went below zero is told so.
-      if (width < 64 && (bits >> (width - 1) & 1) != 0) bits |= ~std::uint64_t{0} << width;
-      state_->values.push_back({name, static_cast<std::int64_t>(bits)});
+      state_->values.push_back({name, signedValue(bits, symbol.get_sort().bv_size())});
     }
   }
   state_->solver.pop();
-  return result == z3::unsat ? Answer::Proven : result == z3::sat ? Answer::Refuted : Answer::Unknown;
+  if (result != z3::unsat) return result == z3::sat ? Answer::Refuted : Answer::Unknown;
+  // What follows from a contradiction is no proof.
+  ++state_->asked;
+  switch (state_->solver.check()) {
+    case z3::sat:
+      return Answer::Proven;
+    case z3::unsat:
+      return Answer::Impossible;
+    case z3::unknown:
+      break;
+  }
+  return Answer::Unknown;
 }
 
 const std::vector<Solver::Value>& Solver::values() const { return state_->values; }

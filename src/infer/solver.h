@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ class Solver {
     Unknown,     // the budget did not suffice
     Impossible,  // the facts contradict each other: nothing is proven by them
   };
-  enum class Op : std::uint8_t { Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr };
+  enum class Op : std::uint8_t { Add, Sub, Mul, And, Or, Xor, Shl, LShr, AShr };
   enum class Cmp : std::uint8_t { Eq, Ne, Ult, Ule, Slt, Sle };
 
   // A bit-vector or, with width 0, a truth value.
@@ -49,6 +50,8 @@ class Solver {
   Term either(Term a, Term b);
   Term negate(Term a);
   Term truth(bool value);
+  // Of a term that is a constant.
+  std::optional<std::int64_t> valueOf(Term t) const;
 
   void push();
   void pop();

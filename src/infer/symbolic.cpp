@@ -15,10 +15,19 @@ using Op = Solver::Op;
 using Cmp = Solver::Cmp;
 
 constexpr std::uint32_t kPointer = 64;
+constexpr std::int64_t kSmallFactor = 1 << 15;
 
 std::uint32_t widthOf(const Type* t) { return t->isPointerTy() ? kPointer : t->getScalarSizeInBits(); }
 
 bool isNumber(const Type* t) { return t->isPointerTy() || (t->isIntegerTy() && t->getIntegerBitWidth() <= 64); }
+
+// Scalar evolution makes a product of a remainder, and loses that it is less than the divisor.
+bool hasRemainder(const Value* v, int depth) {
+  const auto* i = dyn_cast<Instruction>(v);
+  if (i == nullptr || depth > 3 || !isa<CastInst, BinaryOperator>(i)) return false;
+  if (i->getOpcode() == Instruction::URem) return true;
+  return std::any_of(i->op_begin(), i->op_end(), [&](const Use& u) { return hasRemainder(u.get(), depth + 1); });
+}
 
 struct Depth {
   explicit Depth(int& number) : depth(number) { ++depth; }
@@ -59,7 +68,7 @@ Term Symbolic::term(const Value* v) {
     t = solver_.constant(c->getBitWidth(), c->getSExtValue());
   else if (isa<ConstantPointerNull>(v))
     t = solver_.constant(kPointer, 0);
-  else if (evolution_.isSCEVable(v->getType()) && !v->getType()->isIntegerTy(1))
+  else if (evolution_.isSCEVable(v->getType()) && !v->getType()->isIntegerTy(1) && !hasRemainder(v, 0))
     t = ofExpression(evolution_.getSCEV(const_cast<Value*>(v)));
   else
     t = raw(v);
@@ -128,13 +137,13 @@ Term Symbolic::ofExpression(const SCEV* s) {
       t = fold(cast<SCEVNAryExpr>(s), [&](Term a, Term b) { return solver_.apply(Op::Add, a, b); });
       break;
     case scMulExpr:
-      t = fold(cast<SCEVNAryExpr>(s), [&](Term a, Term b) { return solver_.apply(Op::Mul, a, b); });
+      t = fold(cast<SCEVNAryExpr>(s), [&](Term a, Term b) { return product(a, b); });
       break;
     case scUDivExpr: {
       const auto* d = cast<SCEVUDivExpr>(s);
-      Term divisor = ofExpression(d->getRHS());
-      fact(solver_.compare(Cmp::Ne, divisor, solver_.constant(width, 0)));
-      t = solver_.apply(Op::UDiv, ofExpression(d->getLHS()), divisor);
+      const auto* by = dyn_cast<SCEVConstant>(d->getRHS());
+      t = quotient(ofExpression(d->getLHS()), by == nullptr ? nullptr : by->getValue(), ofExpression(d->getRHS()),
+                   false);
       break;
     }
     case scUMaxExpr:
@@ -233,7 +242,6 @@ Term Symbolic::operation(const Instruction& i) {
   const auto* binary = dyn_cast<BinaryOperator>(&i);
   if (binary == nullptr) return unknown(width, "a computation can't be expressed");
   Op op{};
-  bool divides = false;
   switch (binary->getOpcode()) {
     case Instruction::Add:
       op = Op::Add;
@@ -242,24 +250,11 @@ Term Symbolic::operation(const Instruction& i) {
       op = Op::Sub;
       break;
     case Instruction::Mul:
-      op = Op::Mul;
-      break;
+      return product(term(binary->getOperand(0)), term(binary->getOperand(1)));
     case Instruction::UDiv:
-      op = Op::UDiv;
-      divides = true;
-      break;
-    case Instruction::SDiv:
-      op = Op::SDiv;
-      divides = true;
-      break;
     case Instruction::URem:
-      op = Op::URem;
-      divides = true;
-      break;
-    case Instruction::SRem:
-      op = Op::SRem;
-      divides = true;
-      break;
+      return quotient(term(binary->getOperand(0)), binary->getOperand(1), term(binary->getOperand(1)),
+                      binary->getOpcode() == Instruction::URem);
     case Instruction::And:
       op = Op::And;
       break;
@@ -282,11 +277,44 @@ Term Symbolic::operation(const Instruction& i) {
       return unknown(width, "a computation can't be expressed");
   }
   Term a = term(binary->getOperand(0)), b = term(binary->getOperand(1));
-  // It was executed: a division by zero ends the program, and a shift is by less than the width.
-  if (divides) fact(solver_.compare(Cmp::Ne, b, solver_.constant(b.width, 0)));
+  // It was executed: a shift is by less than the width.
   if (op == Op::Shl || op == Op::LShr || op == Op::AShr)
     fact(solver_.compare(Cmp::Ult, b, solver_.constant(b.width, b.width)));
   return solver_.apply(op, a, b);
+}
+
+// By a small number as it is; of any other product nothing is known, as of what a hash function makes: the solver would
+// multiply bit by bit.
+Term Symbolic::product(Term a, Term b) {
+  for (Term t : {a, b})
+    if (auto value = solver_.valueOf(t); value && *value > -kSmallFactor && *value < kSmallFactor)
+      return solver_.apply(Op::Mul, a, b);
+  return solver_.symbol(a.width);
+}
+
+// What defines it, without a division: q * b <= a < q * b + b by a constant, and what is left is less than the divisor.
+Term Symbolic::quotient(Term a, const Value* divisor, Term b, bool remainder) {
+  // It was executed: a division by zero ends the program.
+  fact(solver_.compare(Cmp::Ne, b, solver_.constant(b.width, 0)));
+  Term t = solver_.symbol(a.width);
+  fact(solver_.compare(Cmp::Ule, t, a));
+  const auto* constant = dyn_cast_or_null<ConstantInt>(divisor);
+  if (constant != nullptr && constant->getValue().isPowerOf2()) {
+    std::int64_t bits = constant->getValue().logBase2();
+    return remainder ? solver_.apply(Op::And, a, solver_.constant(a.width, constant->getSExtValue() - 1))
+                     : solver_.apply(Op::LShr, a, solver_.constant(a.width, bits));
+  }
+  if (remainder) {
+    fact(solver_.compare(Cmp::Ult, t, b));
+    return t;
+  }
+  if (constant == nullptr || constant->getValue().getActiveBits() > 15) return t;
+  Term product = solver_.apply(Op::Mul, t, b);
+  std::uint64_t most = (a.width == 64 ? UINT64_MAX : (std::uint64_t{1} << a.width) - 1) / constant->getZExtValue();
+  fact(solver_.compare(Cmp::Ule, t, solver_.constant(a.width, static_cast<std::int64_t>(most))));
+  fact(solver_.compare(Cmp::Ule, product, a));
+  fact(solver_.compare(Cmp::Ult, solver_.apply(Op::Sub, a, product), b));
+  return t;
 }
 
 Term Symbolic::condition(const Value* v) {
@@ -375,8 +403,6 @@ Term Symbolic::reached(const BasicBlock* block, const BasicBlock* from) {
   return all;
 }
 
-void Symbolic::assumeReached(const Instruction& at) { fact(reached(at.getParent(), nullptr)); }
-
 // Ways that meet: one of them was taken. What is known because an instruction was executed is so on its way only.
 Term Symbolic::merged(const PHINode& phi) {
   const std::uint32_t width = widthOf(phi.getType());
@@ -400,10 +426,49 @@ Term Symbolic::merged(const PHINode& phi) {
   return t;
 }
 
-// What a loop carries from turn to turn in a way that scalar evolution can't express.
+// What a loop carries from turn to turn in a way that scalar evolution can't express: it stays below what it is below
+// before the loop, if every turn keeps it so.
 Term Symbolic::carried(const PHINode& phi) {
   symbols_.insert(&phi);
-  return unknown(widthOf(phi.getType()), "a loop changes a value in more than one way");
+  const std::uint32_t width = widthOf(phi.getType());
+  // An object that a loop goes to next: memory like any other.
+  if (phi.getType()->isPointerTy()) return solver_.symbol(width);
+  const Loop* loop = loops_.getLoopFor(phi.getParent());
+  Term t = unknown(width, "a loop changes a value in more than one way");
+  terms_[&phi] = t;
+  if (inductive_) return t;
+  for (const Value* most : hints_) {
+    const auto* i = dyn_cast<Instruction>(most);
+    if (loop->contains(i == nullptr ? nullptr : i->getParent())) continue;
+    if (i != nullptr && !tree_.dominates(i, phi.getParent())) continue;
+    for (Cmp cmp : {Cmp::Slt, Cmp::Sle}) {
+      if (!inductive(phi, *loop, most, cmp)) continue;
+      fact(solver_.compare(cmp, solver_.extend(t, 64, true),
+                           solver_.extend(term(most), 64, widthOf(most->getType()) >= 32)));
+      break;
+    }
+  }
+  return t;
+}
+
+bool Symbolic::inductive(const PHINode& phi, const Loop& loop, const Value* most, Cmp cmp) {
+  for (unsigned k = 0; k < phi.getNumIncomingValues(); ++k) {
+    const BasicBlock* from = phi.getIncomingBlock(k);
+    solver_.push();
+    Symbolic there = another();
+    there.inductive_ = true;
+    auto below = [&](const Value* v) {
+      return solver_.compare(cmp, solver_.extend(there.term(v), 64, true),
+                             solver_.extend(there.term(most), 64, widthOf(most->getType()) >= 32));
+    };
+    if (loop.contains(from)) solver_.assume(below(&phi));
+    solver_.assume(there.reached(from, nullptr));
+    solver_.assume(there.edge(from, phi.getParent()));
+    Solver::Answer answer = solver_.ask(below(phi.getIncomingValue(k)));
+    solver_.pop();
+    if (answer != Solver::Answer::Proven) return false;
+  }
+  return true;
 }
 
 }  // namespace blackout

@@ -33,8 +33,10 @@ class Symbolic {
   Solver::Term term(const llvm::Value* v);
   // How far the first pointer is beyond the second.
   Solver::Term difference(const llvm::Value* pointer, const llvm::Value* from);
-  // The instruction is reached.
-  void assumeReached(const llvm::Instruction& at);
+  // A number that others may stay below, in every turn of a loop: tried where a loop can't be expressed.
+  void hint(const llvm::Value* most) { hints_.push_back(most); }
+  // Whether the instruction is reached.
+  Solver::Term reached(const llvm::Instruction& at) { return reached(at.getParent(), nullptr); }
 
   // Whether something was met of which nothing is known although the code says more: then values that refute a goal
   // need not be possible.
@@ -55,6 +57,9 @@ class Symbolic {
   Solver::Term unknown(std::uint32_t width, const char* why);
   Solver::Term turn(const llvm::Loop* loop);
   Solver::Term operation(const llvm::Instruction& i);
+  Solver::Term product(Solver::Term a, Solver::Term b);
+  Solver::Term quotient(Solver::Term a, const llvm::Value* divisor, Solver::Term b, bool remainder);
+  bool inductive(const llvm::PHINode& phi, const llvm::Loop& loop, const llvm::Value* most, Solver::Cmp cmp);
   Solver::Term reached(const llvm::BasicBlock* block, const llvm::BasicBlock* from);
   Solver::Term edge(const llvm::BasicBlock* from, const llvm::BasicBlock* to);
   std::string nameOf(const llvm::Value* v) const;
@@ -70,8 +75,10 @@ class Symbolic {
   std::map<const llvm::SCEV*, Solver::Term> expressions_;
   std::map<const llvm::Loop*, Solver::Term> turns_;
   std::vector<Solver::Term> guards_;  // of the ways that are looked at; facts hold on the innermost
+  std::vector<const llvm::Value*> hints_;
   std::set<const llvm::Value*> symbols_;
   bool abstracted_ = false, arguments_ = false;
+  bool inductive_ = false;  // it answers for a step of an induction, and begins none
   std::string why_;
   int depth_ = 0;
 };

@@ -231,6 +231,11 @@ std::string arraysText(const CountingProperty& p) {
   return out;
 }
 
+std::string readText(const CountedRead& r) {
+  return fmt::format("      {}: {}{}\n", placesText({r.at}), nameOf(r.proof),
+                     r.why.empty() ? "" : ": " + escapeText(r.why));
+}
+
 std::string updatesText(const CountingProperty& p) {
   auto together = [&](const char* verb, const std::vector<Source>& array) {
     std::vector<Source> places = array;
@@ -239,6 +244,12 @@ std::string updatesText(const CountingProperty& p) {
   };
   if (!p.pointerWrites.empty()) return together("resized", p.pointerWrites);
   return together("updated", p.arrayWrites);
+}
+
+Json readsJson(const std::vector<CountedRead>& reads) {
+  Json j = Json::array();
+  for (const CountedRead& r : reads) j.push_back({{"at", placeJson(r.at)}, {"proof", nameOf(r.proof)}, {"why", r.why}});
+  return j;
 }
 
 Json countingJson(const CountingProperties& counting) {
@@ -254,9 +265,7 @@ Json countingJson(const CountingProperties& counting) {
     row["not_zero"] = p.notZero;
     row["strict"] = p.strict();
     row["score"] = p.score();
-    row["reads"] = Json::array();
-    for (const CountedRead& r : p.reads)
-      row["reads"].push_back({{"at", placeJson(r.at)}, {"proof", nameOf(r.proof)}, {"why", r.why}});
+    row["reads"] = readsJson(p.reads);
     row["array_writes"] = placesJson(p.arrayWrites);
     row["pointer_writes"] = placesJson(p.pointerWrites);
     row["counter_writes"] = placesJson(p.counterWrites);
@@ -264,7 +273,8 @@ Json countingJson(const CountingProperties& counting) {
   }
   j["dropped"] = Json::array();
   for (const DroppedPair& d : counting.dropped)
-    j["dropped"].push_back({{"array", d.array}, {"counter", d.counter}, {"reason", d.reason}});
+    j["dropped"].push_back(
+        {{"array", d.array}, {"counter", d.counter}, {"reason", d.reason}, {"reads", readsJson(d.reads)}});
   j["arrays"] = counting.arrays;
   j["reads"] = counting.reads;
   j["questions"] = counting.questions;
@@ -286,14 +296,14 @@ std::string renderCounting(const CountingProperties& counting, const InferText& 
   for (std::size_t k = 0; k < rows.size(); ++k) {
     out += fmt::format("  {}  {}  {}\n", padded(rows[k].field, first), padded(rows[k].guarded, second), rows[k].places);
     if (!how.reasons) continue;
-    for (const CountedRead& r : counting.properties[k].reads)
-      out += fmt::format("      {}: {}{}\n", placesText({r.at}), nameOf(r.proof),
-                         r.why.empty() ? "" : ": " + escapeText(r.why));
+    for (const CountedRead& r : counting.properties[k].reads) out += readText(r);
   }
   if (how.reasons)
-    for (const DroppedPair& d : counting.dropped)
+    for (const DroppedPair& d : counting.dropped) {
       out += fmt::format("  no property of {} and {}: {}\n", escapeText(d.array), escapeText(d.counter),
                          escapeText(d.reason));
+      for (const CountedRead& r : d.reads) out += readText(r);
+    }
   if (!out.empty())
     out += fmt::format("{} array{} with {} counter{}\n", rows.size(), rows.size() == 1 ? "" : "s",
                        rows.size() == 1 ? "its" : "their", rows.size() == 1 ? "" : "s");

@@ -30,5 +30,5 @@ int sum(const struct Node* n) {
 // CHECK-NEXT: insertion.c:15: proven
 // CHECK-NEXT: insertion.c:25: proven
 // CHECK-NEXT: no property of Node.array[] and Node.other: 0 of 1 reads stay below other (1 refuted); not with
-// CHECK-NOT: no property
-// CHECK: 1 array with its counter
+// CHECK-NEXT: refuted: any values: nothing relates the two
+// CHECK-NEXT: 1 array with its counter

@@ -68,8 +68,10 @@ uint64_t any(struct Scratch* s) {
 
 // CHECK-NOT: {{ ~ }}
 // CHECK: no property of Inclusive.item[] and Inclusive.last: 0 of 1 reads stay below last (1 refuted); not with Inclusive.last =
+// CHECK-NEXT: lookalikes.c:48: refuted: Inclusive.last =
 // CHECK-NEXT: no property of Scratch.bits[] and Scratch.used: nothing shows that it is persistent
 // CHECK-NEXT: no property of Table.slot[] and Table.apart: nothing updates both
-// CHECK-NEXT: no property of Table.slot[] and Table.count: 0 of 1 reads stay below count
+// CHECK-NEXT: no property of Table.slot[] and Table.count: 0 of 1 reads stay below count (1 refuted); not with any values
+// CHECK-NEXT: lookalikes.c:22: refuted: any values: nothing relates the two
 // CHECK-NEXT: no property of Table.slot[] and Table.fixed: the counter never changes
-// CHECK-NOT: {{ ~ }}
+// CHECK-NEXT: 0 arrays
