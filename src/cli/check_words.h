@@ -32,6 +32,7 @@ struct CheckWords {
   std::string junit;
   std::string baseline;
   std::string html;
+  std::string out;
   bool quiet = false;
   bool verbose = false;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.

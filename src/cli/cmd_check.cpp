@@ -21,6 +21,7 @@
 #include "report/known_findings.h"
 #include "report/output_file.h"
 #include "report/page.h"
+#include "report/run_folder.h"
 #include "report/sarif.h"
 #include "report/text.h"
 
@@ -37,6 +38,7 @@ struct Plan {
   std::optional<OutputFile> sarif;
   std::optional<OutputFile> junit;
   std::optional<OutputFile> html;
+  std::optional<RunFolder> out;
   Detail detail = Detail::Normal;
 };
 
@@ -139,6 +141,12 @@ Result<Plan> planOf(const CheckWords& options) {
   if (auto ok = prepare(plan.sarif, options.sarif, "--sarif"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.junit, options.junit, "--junit"); !ok) return tl::unexpected(ok.error());
   if (auto ok = prepare(plan.html, options.html, "--html"); !ok) return tl::unexpected(ok.error());
+  if (!options.out.empty()) {
+    auto folder = RunFolder::make(options.out);
+    if (!folder) return tl::unexpected(folder.error());
+    check.findings = folder->path();
+    plan.out = std::move(*folder);
+  }
   int onOutput = 0;
   for (const auto* file : {&plan.json, &plan.sarif, &plan.junit}) onOutput += *file && (*file)->isStandardOutput();
   if (onOutput > 1) return fail("--json, --sarif and --junit: only one of them can go to standard output");
@@ -161,6 +169,21 @@ void showEstimate(const CrashEstimate& e) {
 
 // False: standard error can't be written.
 bool say(const std::string& text) { return std::fwrite(text.data(), 1, text.size(), stderr) == text.size(); }
+
+// All that there is to say, in the folder of this run.
+bool publishIn(const RunFolder& folder, const Report& report, const Plan& plan, TextOptions text) {
+  text.color = false;
+  text.detail = Detail::Verbose;
+  std::string json = renderJson(report, plan.failOn);
+  auto page = renderPage(json, "the report");
+  Result<void> done = folder.write("report.txt", renderText(report, text));
+  if (done) done = folder.write("report.json", json);
+  if (done && !page) done = tl::unexpected(page.error());
+  if (done) done = folder.write("report.html", *page);
+  if (done) done = folder.finish();
+  if (!done) say(fmt::format("blackout check: {}\n", escapeText(done.error().sentence)));
+  return done.has_value();
+}
 
 // What can't be written where it should go is said on standard error, and the report with it. False: something could
 // not be written.
@@ -188,6 +211,7 @@ bool publish(const Report& report, const Plan& plan) {
   also(plan.json, [&] { return renderJson(report, plan.failOn); });
   also(plan.sarif, [&] { return renderSarif(report, plan.failOn, text.root); });
   also(plan.junit, [&] { return renderJunit(report, plan.failOn, text.root); });
+  if (plan.out) all &= publishIn(*plan.out, report, plan, text);
   if (plan.html) {
     auto page = renderPage(renderJson(report, plan.failOn), "the report");
     if (page)
@@ -339,6 +363,11 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
          "write the report as a page too, one file that needs no network; 'blackout report' makes one of a JSON "
          "report")
       ->type_name("FILE");
+  app.add_option(
+         "--out", o.out,
+         "keep everything in a new folder in this one, 1, 2 and so on: the report as text, JSON and page, and the "
+         "findings' files; 'latest' leads to the last")
+      ->type_name("FOLDER");
   app.add_option("--baseline", o.baseline,
                  "an earlier report that --json wrote: its findings are left out and counted, and only what is new is "
                  "reported")

@@ -17,11 +17,15 @@ namespace {
 
 struct Options {
   std::string file;
-  std::string output = "report.html";
+  std::string output;  // empty: report.html, in a run's folder or here
 };
 
-Result<ExitCode> run(const Options& options) {
+Result<ExitCode> run(Options options) {
   if (options.file.empty()) return fail("name a report: blackout report report.json");
+  std::error_code ignored;
+  bool folder = std::filesystem::is_directory(options.file, ignored);
+  if (options.output.empty()) options.output = folder ? options.file + "/report.html" : "report.html";
+  if (folder) options.file += "/report.json";
   constexpr std::uintmax_t kLargest = std::uintmax_t{256} << 20;
   std::error_code error;
   std::uintmax_t size = std::filesystem::file_size(options.file, error);
@@ -39,16 +43,20 @@ Result<ExitCode> run(const Options& options) {
 const Register registered({
     .name = "report",
     .summary = "make a page of a report",
-    .synopsis = "blackout report FILE.json [--output FILE]",
+    .synopsis = "blackout report FILE.json [--output FILE]\n"
+                "blackout report FOLDER/latest",
     .details =
-        "FILE.json is a report that 'blackout check --json' wrote. The page is one file that needs no network: an "
+        "FILE.json is a report that 'blackout check --json' wrote; FOLDER/latest is a run's folder (--out FOLDER). The "
+        "page is one file that needs no network: an "
         "overview, "
         "and for each finding its places in the source, what happened, the bytes, the fix. The lines of the source "
         "are taken as they are now. 'blackout check --html' writes the same at once.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->file, "the report");
-      app.add_option("-o,--output", o->output, "where the page goes; report.html by default, -: standard output")
+      app.add_option(
+             "-o,--output", o->output,
+             "where the page goes; report.html by default, in a run's folder if that is named; -: standard output")
           ->type_name("FILE");
       return [o](const ProgramCommand&) { return run(*o); };
     },

@@ -3,7 +3,9 @@
 //
 // RUN: for o in 0 1 2 3; do %cxx -O$o -mclwb -I%S/../record %s -o %t && rm -f %t.img && %blackout check --fail-on=perf --pm %t.img -- %t %t.img > %t.$o 2>&1 || exit 1; done
 // RUN: FileCheck %s < %t.2
-// RUN: %cxx -O2 -mclwb -I%S/../record %s -o %t && %blackout check --pm %t.img -- %t %t.img > %t.again 2>&1 && diff %t.2 %t.again
+// RUN: %cxx -O2 -mclwb -I%S/../record %s -o %t && %blackout check --pm %t.img -- %t %t.img > %t.again 2>&1
+// On a busy machine somebody who waits is told how long; that is no part of the report.
+// RUN: for f in %t.2 %t.again; do grep -v "if they are like most" $f > $f.report || exit 1; done; diff %t.2.report %t.again.report
 // CHECK: SUMMARY: blackout: no findings
 #include <immintrin.h>
 

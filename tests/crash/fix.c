@@ -4,8 +4,10 @@
 // RUN: rm -rf %t.dir && mkdir %t.dir && cp %s %t.dir/log.c && cd %t.dir
 // RUN: cd %t.dir && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && not %blackout check --findings found --json one.json --pm pool -- ./log pool > out 2>&1
-// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=50 -D#LINK=51 < %t.dir/out
+// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=62 -D#LINK=63 < %t.dir/out
 // RUN: cd %t.dir && %blackout check --baseline one.json --findings known --pm pool -- ./log pool > out 2>&1 && FileCheck %s --check-prefix=KNOWN < out
+// RUN: cd %t.dir && for i in 1 2; do not %blackout check --quiet --out runs --pm pool -- ./log pool > out 2>&1 && FileCheck %s --check-prefix=QUIET < out || exit 1; done
+// RUN: cd %t.dir && test $(readlink runs/latest) = 2 && %blackout report runs/latest && ls runs/2 | FileCheck %s --check-prefix=KEPT
 // RUN: cd %t.dir && %blackout fix found/finding-1.blackout > fix.patch 2> said && FileCheck %s --check-prefix=SAID < said
 // RUN: cd %t.dir && patch -p1 -s < fix.patch && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && %blackout check --pm pool --sarif out.sarif --junit out.xml -- ./log pool > clean 2>&1
@@ -21,6 +23,16 @@
 // KNOWN: {{^}}blackout: clean ({{[1-9]}} in the baseline): crashes at
 // KNOWN: note: --baseline has {{[1-9]}} finding{{s?}} of this run, which
 // KNOWN-NOT: Whatever a crash in this run leaves behind
+//
+// QUIET: {{^}}blackout: findings: 1 shown
+// QUIET-NEXT: log.c:{{.*}}: error:
+// QUIET-NOT: {{^}}shown:
+// QUIET: SUMMARY
+//
+// KEPT: finding-1.blackout
+// KEPT-NEXT: report.html
+// KEPT-NEXT: report.json
+// KEPT-NEXT: report.txt
 //
 // SAID: missing-flush: record.words[], stored at (1), is never flushed
 // SAID: all {{[0-9]+}} crash states of this finding can't come about any more; the recorded run gets {{[0-9]+}} flushes and {{[0-9]+}} fences more.
