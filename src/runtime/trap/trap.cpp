@@ -13,6 +13,7 @@
 #include "runtime/client_requests.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/own_memory.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/schedule.h"
@@ -518,11 +519,9 @@ void giveSignalStack() {
   constexpr size_t kSize = size_t{256} << 10;
   stack_t now{};
   if (syscall(SYS_sigaltstack, nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  long memory = syscall(SYS_mmap, nullptr, kSize, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1L, 0L);
-  if (memory == -1) return;
   stack_t made{};
-  made.ss_sp = reinterpret_cast<void*>(memory);
+  made.ss_sp = takeMemory(kSize);
+  if (made.ss_sp == nullptr) return;
   made.ss_size = kSize;
   syscall(SYS_sigaltstack, &made, nullptr);
 }
