@@ -35,7 +35,7 @@ def infer(variant, options):
         return f"does not build ({error.returncode})"
     pool = options.build / f"{variant.name}-guardians.pool"
     pool.unlink(missing_ok=True)
-    command = [options.blackout, "infer", "--json", "--pm", pool, program, "--", program, pool]
+    command = [options.blackout, "infer", "--json", "--infer-time", "60", "--pm", pool, program, "--", program, pool]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                          timeout=options.timeout)
     if ran.returncode != 0:

@@ -88,7 +88,9 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
   Guardians& guardians = inferred.guardians;
 
   std::vector<std::string> incomplete = guardians.incomplete;
-  incomplete.insert(incomplete.end(), inferred.counting.incomplete.begin(), inferred.counting.incomplete.end());
+  // What is likely to belong together is a hint: where some of it is missing, nothing that was said is less true.
+  guardians.notes.insert(guardians.notes.end(), inferred.counting.incomplete.begin(),
+                         inferred.counting.incomplete.end());
   std::optional<Recording> recording;
   if (records) {
     options.record.loads = true;

@@ -27,7 +27,7 @@ struct CrashWords {
   bool noTree = false;
   double seconds = 0;
   std::uint64_t maxRuns = 0;
-  double inferSeconds = 10;
+  double inferSeconds = 2;
   std::string assume;
   RunLimits limits;
   std::string resume;

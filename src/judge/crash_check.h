@@ -71,7 +71,7 @@ struct CrashOptions {
   bool tree = true;
   unsigned jobs = 1;
   double seconds = 0;         // 0: no bound
-  double inferSeconds = 10;   // for arrays and their counters, whose states come first; 0: they are not looked for
+  double inferSeconds = 2;    // for arrays and their counters, whose states come first; 0: they are not looked for
   std::uint64_t maxRuns = 0;  // 0: no bound
   bool loadsReport = false;   // list the loads that may read from more than one store
   std::string resume;         // go on from this file; empty: from the beginning

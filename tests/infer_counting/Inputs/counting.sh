@@ -8,7 +8,7 @@ for level in 0 1 2; do
     $compiler -g -O$level -c "$source" -o "$object" || exit 1
     objects="$objects $object"
   done
-  "$tool" infer --why $objects > "$out.$level.all" || exit 1
+  "$tool" infer --why --infer-time 60 $objects > "$out.$level.all" || exit 1
   # The part about arrays: from the first pair on.
   sed -n '/ ~ \|^  no property/,$p' "$out.$level.all" > "$out.$level.txt"
 done
