@@ -1,16 +1,18 @@
 // A crash test of a file system in user space, of which its author writes a class and nothing else:
 //
 //   struct Files {
-//     static int mkfs(const char* image);                        // makes a new file system; 0, or an errno below 0
-//     static Files* mount(const char* image);                    // recovers what a crash left; null: it can't
-//     void unmount();                                            // the object is deleted after it
-//     int creat(const char* path);                               // paths are "A/foo", without a slash at their
-//     beginning int mkdir(const char* path); int write(const char* path, std::uint64_t offset, const void* data,
-//     std::size_t size); int unlink(const char* path); int list(const char* path, Visit visit);                   //
-//     calls visit(name) for each entry; "" is the root int stat(const char* path, blackout::fs::Status& status); int
-//     read(const char* path, std::uint64_t offset, void* data, std::size_t size);
-//     // optional: rmdir(path), rename(path, to), truncate(path, size), fallocate(path, offset, size), link(path, to),
-//     //           symlink(says, path), readlink(path, std::string&), append(path, data, size)
+//     static int mkfs(const char* image);      // makes a new file system; 0, or an errno below 0
+//     static Files* mount(const char* image);  // recovers what a crash left; null: it can't
+//     void unmount();                          // the object is deleted after it
+//     int creat(const char* path);             // paths are as "A/foo", from the root on
+//     int mkdir(const char* path);
+//     int write(const char* path, std::uint64_t offset, const void* data, std::size_t size);
+//     int unlink(const char* path);
+//     int list(const char* path, Visit visit);  // calls visit(name) for each entry; "" is the root
+//     int stat(const char* path, blackout::fs::Status& status);
+//     int read(const char* path, std::uint64_t offset, void* data, std::size_t size);
+//     // optional: rmdir(path), rename(path, to), truncate(path, size), fallocate(path, offset, size),
+//     //           link(path, to), symlink(says, path), readlink(path, std::string&), append(path, data, size)
 //   };
 //   BLACKOUT_FS(Files)
 //

@@ -89,9 +89,11 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
   auto spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
   const Campaign campaign = *options.campaign;
   const std::vector<std::string> command = options.record.command;
+  // An exploration of one workload is none of the whole.
+  if (options.crash) options.crash->resume.clear(), options.crash->saveTo.clear();
   double seconds = options.crash ? options.crash->seconds : 0;
   std::set<std::uint64_t> explored;
-  std::uint64_t made = 0, replayed = 0, notSupported = 0;
+  std::uint64_t made = 0, replayed = 0, notSupported = 0, unmarked = 0, explorations = 0, known = 0;
   bool first = true;
   for (const Campaign::Workload& workload : campaign.workloads) {
     if (!first && (interrupted(options) || (seconds != 0 && spent() >= seconds))) break;
@@ -103,28 +105,37 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
     auto recording = record(options.record);
     if (!recording) return tl::unexpected(recording.error());
     NewOperations fresh;
+    std::uint64_t operationCount = 0;
     bool skip = false;
     {
       auto trace = Trace::open(recording->tracePath);
       if (!trace) return tl::unexpected(trace.error());
       Operations operations(*trace);
       skip = unsupported(operations);
+      operationCount = operations.count();
+      if (operationCount == 0) ++unmarked;
       if (!skip) fresh = take(operationFingerprints(*trace, operations), explored);
     }
     ++made;
+    if (!skip && campaign.skipKnown)
+      known += operationCount - (fresh.first ? *fresh.last - *fresh.first + 1 : 0);
     bool worth = fresh.first || !campaign.skipKnown || recording->waitStatus != 0 || !recording->incomplete.empty();
     if (skip) {
       ++notSupported;
     } else if (!worth) {
       ++replayed;
     } else {
+      bool some = campaign.skipKnown && fresh.first && *fresh.last - *fresh.first + 1 < operationCount;
       if (options.crash) {
         if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
-        options.crash->points.fromOp = campaign.skipKnown ? fresh.first : std::nullopt;
-        options.crash->points.toOp = campaign.skipKnown ? fresh.last : std::nullopt;
+        options.crash->points.fromOp = some ? fresh.first : std::nullopt;
+        options.crash->points.toOp = some ? fresh.last : std::nullopt;
       }
       auto judged = judgeRecording(*recording, options);
       if (!judged) return tl::unexpected(judged.error());
+      // Said once for all of them, below.
+      if (some && judged->report.exploration) judged->report.exploration->notExplored.clear();
+      ++explorations;
       bool found = !judged->report.findings.empty();
       all.addList(std::move(*judged), *path);
       first = false;
@@ -137,14 +148,22 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
   std::error_code error;
   std::filesystem::remove(campaign.folder, error);  // if nothing is in it
   all.report.notes.push_back(fmt::format(
-      "{} of {}: {} explored, {} only made (every operation in them had gone the same way through the code before), {} "
-      "not supported by the harness.",
-      made, counted(campaign.workloads.size(), "workload"), made - replayed - notSupported, replayed, notSupported));
+      "{} of {}: {} explored, {} only made (every operation in them had gone the same way through the code before).", made,
+      counted(campaign.workloads.size(), "workload"), explorations, replayed));
+  if (known != 0 && all.report.exploration)
+    all.report.exploration->notExplored.push_back(
+        fmt::format("{} that went the same way through the code as one that was explored; --all-operations explores them "
+                    "too.",
+                    counted(known, "operation")));
+  auto incomplete = [&](std::string sentence) { all.report.incomplete.push_back(std::move(sentence)); };
   if (made < campaign.workloads.size())
-    all.report.incomplete.push_back(fmt::format("{} of {} workloads were tried.", made, campaign.workloads.size()));
-  if (made != 0 && made == notSupported)
-    all.report.incomplete.emplace_back(
-        "No workload is supported by the harness: each has an operation that it does not know.");
+    incomplete(fmt::format("{} of {} workloads were tried.", made, campaign.workloads.size()));
+  if (unmarked != 0)
+    incomplete(fmt::format("The program marks no operations in {} of {}: it is no harness of <blackout/fs.hpp>.", unmarked,
+                           counted(made, "workload")));
+  if (notSupported != 0)
+    incomplete(fmt::format("{} of {} {} not explored: the harness has no such operation.", notSupported,
+                           counted(made, "workload"), notSupported == 1 ? "was" : "were"));
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -74,14 +75,17 @@ Result<std::vector<Campaign::Workload>> workloadsOf(const FsWords& words) {
     return fail(
         fmt::format("--workload {}: there are seq-1, seq-2 and seq-3, or a file of operations", words.workload));
   std::uint64_t count = fs::workloadCount(operations);
-  // A sample is spread evenly, in steps that have no pattern in common with the operations.
-  std::uint64_t step = words.sample == 0 || words.sample >= count ? 1 : count / words.sample;
-  if (step == 1 && operations == kMaxOperations)
-    return fail(fmt::format("--workload seq-3: {} workloads; take some of them, as --sample 10000", count));
-  if (step % 2 == 0) --step;
-  for (std::uint64_t n = 0, taken = 0; n < count && (words.sample == 0 || taken < words.sample); n += step, ++taken)
-    if (taken % shard->of == shard->number - 1)
-      all.push_back({fmt::format("{}-{}", words.workload, n), textOf(fs::workload(operations, n))});
+  std::uint64_t taken = words.sample == 0 ? count : std::min(words.sample, count);
+  constexpr std::uint64_t kMost = 100000;  // each is a recording
+  if (taken > kMost)
+    return fail(fmt::format("--workload {}: {} workloads; take some of them, as --sample 10000", words.workload, count));
+  // A sample is spread evenly over all of them.
+  for (std::uint64_t i = shard->number - 1; i < taken; i += shard->of) {
+    std::uint64_t n = i * count / taken;
+    all.push_back({fmt::format("{}-{}", words.workload, n), textOf(fs::workload(operations, n))});
+  }
+  if (all.empty())
+    return fail(fmt::format("--shard {}: there are {} workloads only, and none is in that part", words.shard, taken));
   return all;
 }
 
@@ -93,6 +97,10 @@ Result<ExitCode> run(FsWords words, const ProgramCommand& program) {
     for (const Campaign::Workload& w : *workloads) fmt::print("# {}\n{}", w.name, w.text);
     return ExitCode::Clean;
   }
+  if (words.check.schedules != 1 || words.check.preemptions)
+    return fail("--schedules, --preemptions: a harness of a file system has one thread; leave them out");
+  if (words.check.crash.fromOp || words.check.crash.toOp || words.check.crash.points != "enough")
+    return fail("--points, --from, --to: 'blackout fs' chooses the points itself, those of operations that are new");
   if (words.check.crash.noExplore) return fail("--no-explore: a file system is judged by its restarts; leave it out");
   Campaign campaign;
   campaign.workloads = std::move(*workloads);

@@ -2,7 +2,7 @@
 // is told. They are recognised by their fingerprints.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 
 #include "events/error.h"
@@ -10,9 +10,10 @@
 
 namespace blackout {
 
-// The fingerprints in a report that `--json` wrote.
-Result<std::set<std::string>> readKnownFindings(const std::string& path);
+// The fingerprints in a report that `--json` wrote, each with the worst that was said of it.
+using KnownFindings = std::map<std::string, Severity>;
+Result<KnownFindings> readKnownFindings(const std::string& path);
 
-void leaveOutKnown(Report& report, const std::set<std::string>& known);
+void leaveOutKnown(Report& report, const KnownFindings& known);
 
 }  // namespace blackout

@@ -145,7 +145,9 @@ class TextReport {
     if (e.crashesInARow > 1) points += fmt::format("; up to {} crashes in a row", e.crashesInARow);
     item("crashes at:", points);
     item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
-    std::string states = fmt::format("{} that a restart can distinguish", counted(e.states, "crash state"));
+    std::string states = fmt::format("{} that {}", counted(e.states, "crash state"),
+                                     e.strategy == "lazy" || e.strategy.empty() ? "a restart can distinguish"
+                                                                                : "were tried");
     // With several crashes in a row those of the first are not all.
     if (report_.run.log10States && e.crashesInARow <= 1)
       states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
@@ -222,9 +224,10 @@ class TextReport {
                           : l.missed == 1 ? std::string("1 is")
                                           : grouped(l.missed) + " are");
     item("points first:", text);
-    item("tests there:", fmt::format("{} incompletely durable, {} unrecovered durable; then all states, then all "
-                                     "other points",
-                                     grouped(l.incompleteTests), grouped(l.unrecoveredTests)));
+    bool rest = report_.exploration->strategy == "lazy" &&
+                report_.exploration->completePoints == report_.exploration->points;
+    item("tests there:", fmt::format("{} incompletely durable, {} unrecovered durable{}", grouped(l.incompleteTests),
+                                     grouped(l.unrecoveredTests), rest ? "; then all states, then all other points" : ""));
     if (l.lines.empty()) return;
     item("by rules:",
          fmt::format("{} to guardians or by atomic instructions{}, {} to what can be reached already, {} by both",

@@ -53,12 +53,15 @@ void AllSchedules::ran(const Trace& trace) {
     complete_ = false;
     return;
   }
+  // What was ready is written down for so many threads.
+  constexpr std::uint32_t kNamed = 32;
   std::uint64_t behind = last_.switches.empty() ? 0 : last_.switches.back().at;
   for (const Choice& c : choicesOf(trace)) {
     if (c.step <= behind) continue;
     std::uint64_t preemptions = last_.preemptions + (c.waits ? 0 : 1);
     if (preemptions > most_) continue;
-    for (std::uint32_t t = 1; t <= 32; ++t) {
+    if (trace.lastThread().value() > kNamed) complete_ = false;
+    for (std::uint32_t t = 1; t <= kNamed; ++t) {
       if ((c.ready >> (t - 1) & 1) == 0 || t == c.taken || t == c.of) continue;
       if (waitingCount_ == kMostWaiting) {
         complete_ = false;

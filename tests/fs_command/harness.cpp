@@ -5,10 +5,9 @@
 // RUN: printf 'creat foo\nmkdir A\n' > mkdir.txt
 //
 // RUN: %cxx -std=c++20 -O1 -g -mclwb -I%include -I%S/../../corpus %s -o right
-// RUN: %blackout fs --workload rename.txt --pm image -- ./right image > right.out 2>&1 && FileCheck %s
-// --check-prefix=RIGHT < right.out RIGHT: 1 of 1 workload: 1 explored, 0 only made RIGHT: SUMMARY: blackout: {{no
-// findings|[0-9]+ performance}};
-//
+// RUN: %blackout fs --workload rename.txt --pm image -- ./right image > right.out 2>&1 && FileCheck %s --check-prefix=RIGHT < right.out
+// RIGHT: 1 of 1 workload: 1 explored, 0 only made
+// RIGHT: SUMMARY: blackout: {{no findings|[0-9]+ performance}};
 //
 // RUN: %cxx -std=c++20 -O1 -g -mclwb -DBUG=4 -I%include -I%S/../../corpus %s -o torn
 // RUN: %blackout fs --workload rename.txt --pm image -- ./torn image > torn.out 2>&1; test $? -eq 1
@@ -18,8 +17,8 @@
 // TORN: list:{{.*}}rename.txt
 // The workload is kept for the replay.
 // RUN: test -s blackout-findings/workloads/rename.txt
-// RUN: %blackout replay blackout-findings/finding-1.blackout > replay.out 2>&1; FileCheck %s --check-prefix=REPLAY <
-// replay.out REPLAY: neither before it
+// RUN: %blackout replay blackout-findings/finding-1.blackout > replay.out 2>&1; FileCheck %s --check-prefix=REPLAY < replay.out
+// REPLAY: neither before it
 //
 // mount() formats.
 // RUN: %cxx -std=c++20 -O1 -g -mclwb -DFORMATS -I%include -I%S/../../corpus %s -o formats
@@ -31,7 +30,12 @@
 // RUN: %cxx -std=c++20 -O1 -g -mclwb -DPOOR -I%include -I%S/../../corpus %s -o poor
 // RUN: %blackout fs --workload rename.txt --pm image -- ./poor image > poor.out 2>&1; test $? -eq 3
 // RUN: FileCheck %s --check-prefix=POOR < poor.out
-// POOR: inconclusive: No workload is supported by the harness
+// POOR: inconclusive: 1 of 1 workload {{.*}}has no such operation
+//
+// A program that is no harness marks no operations, and nothing is explored.
+// RUN: %blackout fs --workload rename.txt --pm image -- /bin/true image > none.out 2>&1; test $? -eq 3
+// RUN: FileCheck %s --check-prefix=NONE < none.out
+// NONE: inconclusive: {{.*}}marks no operations
 #include "fs/pmfs.hpp"
 
 #if defined FORMATS
