@@ -134,10 +134,14 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
       auto judged = judgeRecording(*recording, options);
       if (!judged) return tl::unexpected(judged.error());
       // Said once for all of them, below.
-      if (some && judged->report.exploration) judged->report.exploration->notExplored.clear();
+      if (some && judged->report.exploration)
+        std::erase_if(judged->report.exploration->notExplored,
+                      [](const std::string& sentence) { return sentence.starts_with("Crashes at other points than"); });
       ++explorations;
-      bool found = !judged->report.findings.empty();
-      all.addList(std::move(*judged), *path);
+      const std::vector<Finding>& findings = judged->report.findings;
+      bool found = std::any_of(findings.begin(), findings.end(),
+                               [](const Finding& f) { return f.severity != Severity::Performance; });
+      all.addList(std::move(*judged), found ? *path : std::string());
       first = false;
       if (found) path->clear();  // a replay needs it
     }

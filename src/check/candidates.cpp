@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
 
+#include "check/several_recordings.h"
 #include "detect/by_site.h"
 #include "detect/seen_early.h"
 #include "events/trace.h"
@@ -79,16 +79,11 @@ std::optional<Stop> stopOf(const Trace& trace, const Suspect& s) {
 }
 
 class Candidates {
-  using Clock = std::chrono::steady_clock;
-
  public:
   Candidates(CheckOptions options, Judged& all)
-      : options_(std::move(options)), base_(options_.record.schedule), all_(all), began_(Clock::now()) {
+      : options_(std::move(options)), base_(options_.record.schedule), all_(all), patience_(patienceOf(options_)) {
     options_.record.pinTime = options_.record.loads = options_.record.locks = true;
-    seconds_ = options_.crash->seconds;
-    // Each is a run by itself: nothing to go on from, nothing to save.
-    options_.crash->resume.clear();
-    options_.crash->saveTo.clear();
+    withoutResume(options_);
   }
 
   Result<void> run() {
@@ -102,24 +97,19 @@ class Candidates {
     if (!trusted) return tl::unexpected(trusted.error());
     std::vector<SeenEarly> candidates = seenEarly(*index, trusted->has_value() ? &**trusted : nullptr);
     std::map<ThreadNo, std::uint32_t> numbers = numbersOf(*trace);
-    std::uint64_t most = std::max(kTried, options_.schedules), tried = 0;
-    for (const SeenEarly& c : candidates) {
-      if (tried == most || over()) break;
-      if (!numbers.contains(c.storedBy) || !numbers.contains(c.accessedBy)) continue;
-      ++tried;
-      if (auto ok = attempt(*index, c, numbers); !ok) return ok;
-    }
-    tell(candidates.size(), tried);
+    const std::size_t all = candidates.size();
+    uncontrolled_ = std::erase_if(candidates, [&](const SeenEarly& c) {
+      return !numbers.contains(c.storedBy) || !numbers.contains(c.accessedBy);
+    });
+    const std::size_t most = std::min(candidates.size(), std::max<std::size_t>(kTried, options_.schedules));
+    std::size_t tried = 0;
+    for (; tried < most && !patience_.ending(); ++tried)
+      if (auto ok = attempt(*index, candidates[tried], numbers); !ok) return ok;
+    tell(all, tried, most);
     return {};
   }
 
  private:
-  bool over() const {
-    if (options_.crash->interrupt != nullptr && options_.crash->interrupt->load()) return true;
-    return seconds_ != 0 && spent() >= seconds_;
-  }
-  double spent() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-
   Result<void> attempt(const Index& index, const SeenEarly& c, const std::map<ThreadNo, std::uint32_t>& numbers) {
     const Trace& trace = index.trace();
     const Event& store = trace[c.store];
@@ -141,17 +131,22 @@ class Candidates {
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
     CheckOptions judging = options_;
-    if (seconds_ != 0) judging.crash->seconds = std::max(1e-3, seconds_ - spent());
+    judging.crash->seconds = patience_.left();
+    bool chosen = false;
     {
       auto directed = Trace::open(recording->tracePath);
       if (!directed) return tl::unexpected(directed.error());
       std::optional<Stop> stop = stopOf(*directed, s);
-      if (!stop) {
+      bool died = !endedWell(*recording, *directed, options_);
+      if (died && died_++ == 0) firstDied_ = options_.record.schedule.text();
+      if (!stop && !died) {
         ++infeasible_;
+        tellIncomplete(*recording, all_.report);
         return {};
       }
       // Only crashes while the store may be lost: of others the recording that led here has told.
-      if (judging.crash->points.whole()) {
+      if (stop && judging.crash->points.whole()) {
+        chosen = true;
         auto directedIndex = Index::build(*directed, judging.model);
         if (!directedIndex) return tl::unexpected(directedIndex.error());
         EventNo durable = directedIndex->stores()[directedIndex->storeOf(stop->store)].guaranteedAt;
@@ -161,12 +156,13 @@ class Candidates {
     }
     auto judged = judgeRecording(*recording, judging);
     if (!judged) return tl::unexpected(judged.error());
-    take(std::move(*judged), s);
+    take(std::move(*judged), s, chosen);
     return {};
   }
 
-  // Of a directed run only what a restart showed is told, and why nothing could be said.
-  void take(Judged judged, const Suspect& s) {
+  // Of a directed run only what a restart showed is told, and why nothing could be said. `chosen`: the points are those
+  // that matter for the candidate, and nobody asked for others.
+  void take(Judged judged, const Suspect& s, bool chosen) {
     Report& report = judged.report;
     std::erase_if(report.findings, [](const Finding& f) { return f.severity != Severity::Shown; });
     bool shown = std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
@@ -181,11 +177,13 @@ class Candidates {
     else
       ++undecided_;
     report.notes.clear();
-    if (report.exploration) report.exploration->notExplored = report.incomplete;
+    if (report.exploration && chosen)
+      std::erase_if(report.exploration->notExplored,
+                    [](const std::string& sentence) { return sentence.starts_with("Crashes at other points than "); });
     all_.add(std::move(judged), options_.record.schedule.text());
   }
 
-  void tell(std::uint64_t all, std::uint64_t tried) {
+  void tell(std::size_t all, std::size_t tried, std::size_t most) {
     std::string text = fmt::format("Stores that another thread may see before they are durable, by one recording: {}",
                                    counted(all, "candidate"));
     if (tried != 0)
@@ -193,16 +191,26 @@ class Candidates {
           "; tried by schedules and crashes: {} shown, {} refuted, {} where the other thread waits or never gets there",
           shown_, refuted_, infeasible_);
     if (undecided_ != 0) text += fmt::format(", {} not decided", undecided_);
-    if (tried < all) text += fmt::format("; {} not tried, which promise least (--schedules N tries N)", all - tried);
+    if (tried < most)
+      text += fmt::format("; {} not tried, because of {}", most - tried,
+                          patience_.interrupted() ? "an interrupt" : "--time");
+    if (std::size_t beyond = all - uncontrolled_ - most; beyond != 0)
+      text += fmt::format("; {} not tried, which promise least (--schedules N tries N)", beyond);
+    if (uncontrolled_ != 0) text += fmt::format("; {} not tried, by threads that are not under control", uncontrolled_);
     all_.report.notes.push_back(text + ".");
+    if (died_ != 0)
+      all_.report.incomplete.push_back(
+          fmt::format("{} that tried a candidate did not end well, the first under --schedule {}.",
+                      counted(died_, "run"), firstDied_));
   }
 
   CheckOptions options_;
   Schedule base_;
   Judged& all_;
-  Clock::time_point began_;
-  double seconds_ = 0;  // 0: no bound
-  std::uint64_t shown_ = 0, refuted_ = 0, infeasible_ = 0, undecided_ = 0;
+  Patience patience_;
+  std::size_t uncontrolled_ = 0;
+  std::uint64_t shown_ = 0, refuted_ = 0, infeasible_ = 0, undecided_ = 0, died_ = 0;
+  std::string firstDied_;
 };
 
 }  // namespace

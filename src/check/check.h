@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "findings/suppressions.h"
 #include "judge/crash_check.h"
 #include "mechanisms/description.h"
+#include "report/known_findings.h"
 #include "run/recording.h"
 
 namespace blackout {
@@ -62,7 +62,7 @@ struct CheckOptions {
   bool anyExit = false;              // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
-  std::set<std::string> known;     // fingerprints of findings that are not to be told again
+  KnownFindings known;     // fingerprints of findings that are not to be told again
   bool readySuppressions = false;  // the report is to have the lines that would hide its findings
   std::string findings;            // folder for the findings' replay files
 };

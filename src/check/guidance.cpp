@@ -148,18 +148,21 @@ class Guide {
   Guide(const Attempt& first, ListRunner& runner, const GuidanceOptions& options)
       : runner_(runner), o_(options), changes_(options, longest(first, options)) {
     take(first);
-    first_.insert(first.reached.stores.begin(), first.reached.stores.end());
-    covered_ = first_;
+    cover(first);
+    texts_.insert(textOf(first.list));
   }
 
   Result<Guided> search(const std::vector<OperationList>& known) {
     for (const OperationList& list : known) {
+      if (!texts_.insert(textOf(list)).second) continue;
       auto attempt = run(list);
       if (!attempt) return tl::unexpected(attempt.error());
       if (!*attempt) continue;
       take(**attempt);
-      keep(std::move(**attempt));
+      cover(**attempt);
+      out_.known.push_back(std::move(**attempt));
     }
+    inAnyCase_ = covered_;
     for (std::uint64_t n = 1; !over(); ++n) {
       auto attempt = n % kGeneratedEvery == 0 ? generate(n / kGeneratedEvery) : run(next());
       if (!attempt) return tl::unexpected(attempt.error());
@@ -185,15 +188,11 @@ class Guide {
 
   Result<std::optional<Attempt>> run(const OperationList& list) {
     ++out_.runs;
-    return counted(runner_.run(list));
+    return runner_.run(list);
   }
   Result<std::optional<Attempt>> generate(std::uint64_t n) {
     ++out_.runs;
-    return counted(runner_.generate(o_.seed + n, o_.operations << n % 3));
-  }
-  Result<std::optional<Attempt>> counted(Result<std::optional<Attempt>> attempt) {
-    if (attempt && !*attempt) ++out_.refused;
-    return attempt;
+    return runner_.generate(o_.seed + n, o_.operations << n % 3);
   }
 
   // A list to go on from, if it hints at something. The latest ones have been tried least.
@@ -215,9 +214,10 @@ class Guide {
     return changes_.changed(pool_[one], pool_[changes_.below(pool_.size())]);
   }
 
+  void cover(const Attempt& attempt) { covered_.insert(attempt.reached.stores.begin(), attempt.reached.stores.end()); }
   void keep(Attempt attempt) {
     if (without(attempt.reached.stores, covered_).empty()) return;
-    covered_.insert(attempt.reached.stores.begin(), attempt.reached.stores.end());
+    cover(attempt);
     out_.kept.push_back(std::move(attempt));
   }
 
@@ -247,7 +247,7 @@ class Guide {
     std::stable_sort(out_.kept.begin(), out_.kept.end(), [](const Attempt& a, const Attempt& b) {
       return a.reached.stores.size() > b.reached.stores.size();
     });
-    Elements covered = first_;
+    Elements covered = inAnyCase_;
     std::erase_if(out_.kept, [&](const Attempt& attempt) {
       auto fresh = without(attempt.reached.stores, covered);
       covered.insert(fresh.begin(), fresh.end());
@@ -259,9 +259,10 @@ class Guide {
   const GuidanceOptions& o_;
   Changes changes_;
   std::deque<OperationList> pool_;
-  Elements hinted_, seen_;  // by any list
-  Elements first_;          // reached by the first list
-  Elements covered_;        // by that and those that are kept
+  Elements hinted_, seen_;       // by any list
+  Elements inAnyCase_;           // reached by what is explored in any case
+  Elements covered_;             // by that and those that are kept
+  std::set<std::string> texts_;  // of what is explored in any case
   Guided out_;
 };
 

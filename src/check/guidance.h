@@ -1,7 +1,8 @@
 // A search for lists of operations that reach what others don't (a resize, a merge), by running them without any crash:
 // lists of the harness's own generator, and changed ones that reached something new before. What reaches a store, or an
 // order of stores, that nothing else does is shrunk as long as it still does, and kept. Recordings are cheap beside
-// explorations, so only what was kept is explored (check/guided.h). The same seed gives the same lists.
+// explorations, so of what was tried only that is explored (check/guided.h), and the lists that were there before: they
+// are somebody's own, or showed something once. The same seed gives the same lists.
 #pragma once
 
 #include <functional>
@@ -27,7 +28,8 @@ struct Attempt {
   Reached reached;
 };
 
-// Runs lists of operations. None: the harness does not take this one, or does not survive it.
+// Runs lists of operations. None: the harness does not take this one, or does not survive it; which of both, the runner
+// knows.
 class ListRunner {
  public:
   virtual ~ListRunner() = default;
@@ -47,12 +49,12 @@ struct GuidanceOptions {
 };
 
 struct Guided {
-  std::vector<Attempt> kept;  // that reach something which neither the first list nor one before it does
+  std::vector<Attempt> known;  // that were there and can be run, each once, whatever they reach
+  std::vector<Attempt> kept;   // that reach something which neither the first list, nor those, nor one before it does
   std::uint64_t runs = 0;
-  std::uint64_t refused = 0;  // of them
 };
 
-// `first` is explored in any case; `known` are lists of an earlier search, which are kept as they are.
+// `first` is explored in any case; so are `known`, lists of an earlier search or of somebody's own, as they are.
 Result<Guided> guide(const Attempt& first, const std::vector<OperationList>& known, ListRunner& runner,
                      const GuidanceOptions& options);
 

@@ -5,12 +5,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "check/guidance.h"
+#include "check/several_recordings.h"
 #include "events/trace.h"
 #include "findings/ending.h"
 #include "findings/numbers.h"
@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 // Of the time that there is, what the search for lists may take.
 constexpr double kShareOfSearch = 0.3;
+// The exit code by which <blackout/lin.hpp> says that it does not know an operation.
+constexpr int kNotTaken = 2;
 
 std::string nameFor(const OperationList& list, std::string_view what) {
   std::string text = textOf(list);
@@ -65,11 +67,25 @@ std::optional<std::size_t> valueOf(const Trace& trace) {
   return std::nullopt;
 }
 
+// Runs that no list came of, by why.
+struct Fruitless {
+  std::uint64_t refused = 0;   // the harness has no such operation
+  std::uint64_t failed = 0;    // another exit code than 0
+  std::uint64_t notWhole = 0;  // not all of it was seen
+  std::uint64_t died = 0;      // of a signal
+  // The first that died; empty: its generator had not yet said which operations it makes.
+  OperationList diedAt;
+  std::string diedOf;
+};
+
 // Runs the harness without a crash.
 class HarnessRunner : public ListRunner {
  public:
-  HarnessRunner(const CheckOptions& options, const fs::path& folder, std::function<bool()> over)
-      : record_(options.record), harness_(options.corpus->harness), list_(folder / "list.ops"), over_(std::move(over)) {
+  HarnessRunner(const CheckOptions& options, const fs::path& folder, Patience patience)
+      : record_(options.record),
+        harness_(options.corpus->harness),
+        list_(folder / "list.ops"),
+        patience_(std::move(patience)) {
     record_.tracePath.clear();
     record_.keepPool.clear();
     record_.loads = true;
@@ -82,7 +98,7 @@ class HarnessRunner : public ListRunner {
     auto made = recorded({"--ops", list_.string()});
     if (!made) return tl::unexpected(made.error());
     if (!*made) {
-      if (!WIFEXITED(ended_) && died_.empty()) died_ = list, diedOf_ = endingText(ended_);
+      count(list);
       return std::optional<Attempt>();
     }
     return std::optional<Attempt>(Attempt{list, std::move(**made)});
@@ -94,20 +110,21 @@ class HarnessRunner : public ListRunner {
     auto made = recorded(
         {"--seed", std::to_string(seed), "--operations", std::to_string(operations), "--list-ops", list_.string()});
     if (!made) return tl::unexpected(made.error());
-    if (!*made || !fs::exists(list_, error)) return std::optional<Attempt>();
-    auto text = readText(list_);
-    if (!text) return tl::unexpected(text.error());
-    auto list = operationsIn(*text);
-    if (!list || list->empty()) return std::optional<Attempt>();
+    std::optional<OperationList> list;
+    if (fs::exists(list_, error)) {
+      auto text = readText(list_);
+      if (!text) return tl::unexpected(text.error());
+      list = operationsIn(*text);
+    }
+    if (!*made) count(list.value_or(OperationList()));
+    if (!*made || !list || list->empty()) return std::optional<Attempt>();
     return std::optional<Attempt>(Attempt{std::move(*list), std::move(**made)});
   }
 
-  bool over() const override { return over_(); }
+  bool over() const override { return patience_.ending(); }
   // Of the latest recording.
   std::optional<std::size_t> value() const { return value_; }
-  // The first list that killed it, and how.
-  const OperationList& died() const { return died_; }
-  const std::string& diedOf() const { return diedOf_; }
+  const Fruitless& fruitless() const { return fruitless_; }
 
  private:
   Result<std::optional<Reached>> recorded(const std::vector<std::string>& words) {
@@ -123,20 +140,31 @@ class HarnessRunner : public ListRunner {
     return std::optional<Reached>(reachedBy(*trace));
   }
 
+  // Of the latest recording, which made this list.
+  void count(const OperationList& list) {
+    if (ended_ == 0) {
+      ++fruitless_.notWhole;
+    } else if (WIFEXITED(ended_)) {
+      ++(WEXITSTATUS(ended_) == kNotTaken ? fruitless_.refused : fruitless_.failed);
+    } else if (fruitless_.died++ == 0) {
+      fruitless_.diedAt = list;
+      fruitless_.diedOf = endingText(ended_);
+    }
+  }
+
   RecordOptions record_;
   std::vector<std::string> harness_;
   fs::path list_;
-  std::function<bool()> over_;
+  Patience patience_;
   int ended_ = 0;
   std::optional<std::size_t> value_;
-  OperationList died_;
-  std::string diedOf_;
+  Fruitless fruitless_;
 };
 
 class GuidedCheck {
  public:
-  GuidedCheck(CheckOptions options, Judged& all)
-      : o_(std::move(options)), all_(all), seconds_(o_.crash ? o_.crash->seconds : 0), began_(Clock::now()) {
+  GuidedCheck(CheckOptions options, Judged& all) : o_(std::move(options)), all_(all), patience_(patienceOf(o_)) {
+    withoutResume(o_);
     if (o_.crash) o_.crash->tellReached = false;  // it is told of all lists together
   }
 
@@ -147,8 +175,7 @@ class GuidedCheck {
     if (!fs::is_directory(folder, error)) return fail(fmt::format("--corpus {}: it is no folder", folder.string()));
     auto work = PrivateFolder::make(PrivateFolder::InMemory);
     if (!work) return tl::unexpected(work.error());
-    HarnessRunner runner(o_, work->path(),
-                         [&] { return interrupted() || (seconds_ != 0 && spent() >= kShareOfSearch * seconds_); });
+    HarnessRunner runner(o_, work->path(), forSearch());
     std::vector<std::string> command = o_.record.command;
     auto first = runner.generate(o_.corpus->seed, o_.corpus->operations);
     if (!first) return tl::unexpected(first.error());
@@ -161,36 +188,42 @@ class GuidedCheck {
       auto found = guide(**first, *known, runner, options);
       if (!found) return tl::unexpected(found.error());
       guided = std::move(*found);
-    } else {
-      all_.report.incomplete.emplace_back(
-          "No other operations were looked for (--corpus), because the harness does not end well with its first ones, "
-          "or was built with an older <blackout/lin.hpp>.");
+    }
+    // What there is no time for is kept, too: the next check explores it.
+    std::vector<fs::path> lists;
+    for (const Attempt& attempt : guided.known) lists.push_back(files.at(textOf(attempt.list)));
+    for (const Attempt& attempt : guided.kept) {
+      lists.push_back(folder / nameFor(attempt.list, "list"));
+      if (auto ok = writeList(lists.back(), attempt.list); !ok) return ok;
     }
     if (auto ok = explore(command, {}); !ok) return ok;
     const SiteCoverage before = reached_.coverage();
     std::uint64_t explored = 0;
-    for (const Attempt& attempt : guided.kept) {
-      if (interrupted() || (seconds_ != 0 && spent() >= seconds_)) break;
-      auto there = files.find(textOf(attempt.list));
-      fs::path file = there != files.end() ? there->second : folder / nameFor(attempt.list, "list");
-      if (there == files.end())
-        if (auto ok = writeList(file, attempt.list); !ok) return ok;
+    for (const fs::path& file : lists) {
+      if (patience_.ending()) break;
       std::vector<std::string> words = o_.corpus->harness;
       words.insert(words.end(), {"--ops", fs::absolute(file, error).string()});
       if (auto ok = explore(std::move(words), file.string()); !ok) return ok;
       ++explored;
     }
-    if (explored < guided.kept.size())
-      all_.report.incomplete.push_back(fmt::format("{} of {} lists of operations in {} were explored.", explored,
-                                                   guided.kept.size(), folder.string()));
-    if (*first) tell(guided, before);
-    return tellDied(runner, folder);
+    if (explored < lists.size())
+      all_.report.incomplete.push_back(
+          fmt::format("{} of {} lists of operations in {} were explored.", explored, lists.size(), folder.string()));
+    if (!*first) {
+      all_.report.incomplete.emplace_back(
+          "No other operations were looked for, and none that were there before were explored (--corpus), because the "
+          "harness does not end well with its first ones, or was built with an older <blackout/lin.hpp>.");
+      return {};
+    }
+    tell(guided, runner.fruitless(), explored, before);
+    return tellDied(runner.fruitless(), files);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  double spent() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-  bool interrupted() const { return o_.crash && o_.crash->interrupt != nullptr && o_.crash->interrupt->load(); }
+  Patience forSearch() const {
+    if (!o_.crash) return {};
+    return {o_.crash->interrupt, o_.crash->again, kShareOfSearch * o_.crash->seconds};
+  }
 
   // By name, so that it is the same everywhere.
   static Result<std::vector<OperationList>> readFolder(const fs::path& folder, std::map<std::string, fs::path>& files) {
@@ -220,7 +253,7 @@ class GuidedCheck {
   Result<void> explore(std::vector<std::string> command, const std::string& file) {
     o_.record.command = std::move(command);
     if (o_.crash && o_.crash->sameCommand) o_.crash->program.command = o_.record.command;
-    if (seconds_ != 0) o_.crash->seconds = std::max(1e-3, seconds_ - spent());
+    if (o_.crash) o_.crash->seconds = patience_.left();
     auto recording = record(o_.record);
     if (!recording) return tl::unexpected(recording.error());
     auto judged = judgeRecording(*recording, o_);
@@ -230,19 +263,33 @@ class GuidedCheck {
     return {};
   }
 
-  void tell(const Guided& guided, const SiteCoverage& before) {
+  void tell(const Guided& guided, const Fruitless& fruitless, std::uint64_t explored, const SiteCoverage& before) {
     const SiteCoverage after = reached_.coverage();
-    std::string text = fmt::format(
-        "{} of operations were tried without a crash: {} beyond the first, in {}, reach{} stores or orders "
-        "of stores that no other does, and {} explored as well.",
-        counted(guided.runs, "list"), guided.kept.empty() ? "none" : grouped(guided.kept.size()), o_.corpus->folder,
-        guided.kept.size() == 1 ? "es" : "", guided.kept.size() == 1 ? "was" : "were");
-    if (guided.kept.empty())
-      text = fmt::format(
-          "{} of operations were tried without a crash, and none reaches a store or an order of stores "
-          "that the first does not.",
-          counted(guided.runs, "list"));
-    if (guided.refused != 0) text += fmt::format(" The harness did not take {} of them.", grouped(guided.refused));
+    const std::string& folder = o_.corpus->folder;
+    const std::size_t found = guided.kept.size(), known = guided.known.size();
+    std::string text = fmt::format("{} of operations {} tried without a crash", counted(guided.runs, "list"),
+                                   guided.runs == 1 ? "was" : "were");
+    if (found != 0)
+      text += fmt::format(": {} beyond the first, in {}, reach{} stores or orders of stores that no other does.",
+                          grouped(found), folder, found == 1 ? "es" : "");
+    else if (known != 0)
+      text += fmt::format(
+          ", and none reaches a store or an order of stores that neither the first nor those that were in {} before "
+          "does.",
+          folder);
+    else
+      text += ", and none reaches a store or an order of stores that the first does not.";
+    if (explored != 0)
+      text += fmt::format(" {} in {}{} {} explored as well.", counted(explored, "list"), folder,
+                          known == 0 ? "" : fmt::format(" ({} there before)", std::min<std::uint64_t>(explored, known)),
+                          explored == 1 ? "was" : "were");
+    if (fruitless.refused != 0)
+      text += fmt::format(" The harness did not take {} of those that were tried.", grouped(fruitless.refused));
+    if (fruitless.failed != 0)
+      text += fmt::format(" With {} of those that were tried the harness ended with an exit code other than 0.",
+                          grouped(fruitless.failed));
+    if (fruitless.notWhole != 0)
+      text += fmt::format(" Of {} that were tried not everything could be recorded.", grouped(fruitless.notWhole));
     all_.report.notes.push_back(std::move(text));
     if (after.reached != before.reached)
       all_.report.notes.push_back(
@@ -252,21 +299,30 @@ class GuidedCheck {
     if (std::string never = neverReached(after); !never.empty()) all_.report.notes.push_back(std::move(never));
   }
 
-  Result<void> tellDied(const HarnessRunner& runner, const fs::path& folder) {
-    if (runner.died().empty()) return {};
-    fs::path file = folder / nameFor(runner.died(), "dies");
-    if (auto ok = writeList(file, runner.died()); !ok) return ok;
-    all_.report.notes.push_back(
-        fmt::format("The harness ends with {} without any crash when it makes the operations "
-                    "in {} (--ops).",
-                    runner.diedOf(), file.string()));
+  // As it is told of the first list (findings/ending.h).
+  Result<void> tellDied(const Fruitless& fruitless, const std::map<std::string, fs::path>& files) {
+    if (fruitless.died == 0) return {};
+    std::string which = "operations of its generator";
+    if (!fruitless.diedAt.empty()) {
+      auto there = files.find(textOf(fruitless.diedAt));
+      fs::path file =
+          there != files.end() ? there->second : fs::path(o_.corpus->folder) / nameFor(fruitless.diedAt, "dies");
+      if (there == files.end())
+        if (auto ok = writeList(file, fruitless.diedAt); !ok) return ok;
+      which = fmt::format("the operations in {} (--ops)", file.string());
+    }
+    all_.report.incomplete.push_back(fmt::format(
+        "The harness ended with {}, without a simulated crash, when it made {}{}. What it would have done next was not "
+        "seen; fix that first.",
+        fruitless.diedOf, which,
+        fruitless.died == 1 ? std::string()
+                            : fmt::format("; {} of operations killed it in all", counted(fruitless.died, "list"))));
     return {};
   }
 
   CheckOptions o_;
   Judged& all_;
-  double seconds_;
-  Clock::time_point began_;
+  Patience patience_;
   LinesReached reached_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "check/several_recordings.h"
 #include "events/trace.h"
 #include "findings/numbers.h"
 #include "model/operations.h"
@@ -71,7 +72,8 @@ bool overlapped(const Trace& trace, const Pair& pair) {
 
 class Races {
  public:
-  Races(CheckOptions options, Judged& all) : options_(std::move(options)), all_(all) {
+  Races(CheckOptions options, Judged& all) : options_(std::move(options)), all_(all), patience_(patienceOf(options_)) {
+    withoutResume(options_);
     options_.record.pinTime = true;
     options_.record.loads = true;  // who saw what
     command_ = options_.record.command;
@@ -83,80 +85,117 @@ class Races {
       bool fresh = std::any_of(alone.begin(), alone.end(),
                                [&](const StoreOf& s) { return tried_[{s.site, name, rival}] < kTestsPerPlace; });
       if (!fresh) continue;
+      if (ended()) return {};
       options_.record.command = command_;
       for (const std::string& word : {std::string("--race"), std::to_string(number), std::to_string(rival)})
         options_.record.command.push_back(word);
       if (options_.crash && options_.crash->sameCommand) options_.crash->program.command = options_.record.command;
       auto stores = storesInThread();
       if (!stores) return tl::unexpected(stores.error());
-      for (const StoreOf& s : *stores) {
-        unsigned& tried = tried_[{s.site, name, rival}];
-        if (tried == kTestsPerPlace) continue;
-        ++tried;
-        if (auto ok = test(s); !ok) return ok;
-        if (stopped()) return {};
-      }
+      // Where it does not come to its end there is nothing to stop, and others of its kind would say the same.
+      if (!*stores)
+        for (const StoreOf& s : alone) ++tried_[{s.site, name, rival}];
+      else
+        for (const StoreOf& s : **stores) {
+          unsigned& tried = tried_[{s.site, name, rival}];
+          if (tried >= kTestsPerPlace) continue;
+          if (ended()) return {};
+          ++tried;
+          if (auto ok = test(s); !ok) return ok;
+        }
     }
     return {};
   }
 
-  bool stopped() const {
-    return options_.crash && options_.crash->interrupt != nullptr && options_.crash->interrupt->load();
+  // Something is left to do, and nobody waits for it.
+  bool ended() {
+    cut_ |= patience_.ending();
+    return cut_;
   }
   void tell() {
     all_.report.notes.push_back(
         fmt::format("Two operations at the same time: {}; in {} more the second operation waited for the first one.",
                     counted(tests_, "directed test"), waited_));
+    if (died_ != 0)
+      all_.report.incomplete.push_back(fmt::format(
+          "{} of two operations did not end well, the first under --schedule {}.", counted(died_, "run"), firstDied_));
+    if (cut_)
+      all_.report.incomplete.push_back(fmt::format("Not all directed tests of two operations were made, because of {}.",
+                                                   patience_.interrupted() ? "an interrupt" : "--time"));
   }
 
  private:
-  // What the operation stores when it runs in its thread and nobody interrupts it.
-  Result<std::vector<StoreOf>> storesInThread() {
+  // What the operation stores when it runs in its thread and nobody interrupts it. None: it does not come to its end.
+  Result<std::optional<std::vector<StoreOf>>> storesInThread() {
+    using Stores = std::optional<std::vector<StoreOf>>;
     options_.record.schedule = {.kind = Schedule::Kind::List};
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
-    auto trace = Trace::open(recording->tracePath);
-    if (!trace) return tl::unexpected(trace.error());
-    Operations operations(*trace);
-    auto pair = pairOf(operations);
-    if (!pair) return fail("--threads: the harness made no two operations at the same time; build it anew");
-    return storesOf(*trace, *pair->stopped);
+    {
+      auto trace = Trace::open(recording->tracePath);
+      if (!trace) return tl::unexpected(trace.error());
+      if (endedWell(*recording, *trace, options_)) {
+        tellIncomplete(*recording, all_.report);
+        Operations operations(*trace);
+        auto pair = pairOf(operations);
+        if (!pair) return fail("--threads: the harness made no two operations at the same time; build it anew");
+        return Stores(storesOf(*trace, *pair->stopped));
+      }
+    }
+    if (auto ok = judge(*recording, true); !ok) return tl::unexpected(ok.error());
+    return Stores();
   }
 
   Result<void> test(const StoreOf& s) {
     options_.record.schedule.switches = {{kStopped, s.stores, kRival, Switch::When::Stores}};
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
+    bool died = false;
     {
       auto trace = Trace::open(recording->tracePath);
       if (!trace) return tl::unexpected(trace.error());
+      died = !endedWell(*recording, *trace, options_);
       Operations operations(*trace);
       auto pair = pairOf(operations);
-      if (!pair || !overlapped(*trace, *pair)) {
+      if (!died && (!pair || !overlapped(*trace, *pair))) {
         ++waited_;
+        tellIncomplete(*recording, all_.report);
         return {};
       }
     }
-    auto judged = judgeRecording(*recording, options_);
-    if (!judged) return tl::unexpected(judged.error());
     ++tests_;
+    return judge(*recording, died);
+  }
+
+  Result<void> judge(Recording& recording, bool died) {
+    if (options_.crash) options_.crash->seconds = patience_.left();
+    auto judged = judgeRecording(recording, options_);
+    if (!judged) return tl::unexpected(judged.error());
     std::string schedule = options_.record.schedule.text() + " --";
     for (const std::string& word : options_.record.command) schedule += " " + word;
+    if (died && died_++ == 0) firstDied_ = schedule;
+    // What it had not yet made durable when it died is no mistake of its own.
+    if (died) std::erase_if(judged->report.findings, [](const Finding& f) { return f.severity != Severity::Shown; });
     all_.add(std::move(*judged), schedule);
     return {};
   }
 
   CheckOptions options_;
   Judged& all_;
+  Patience patience_;
   std::vector<std::string> command_;
   std::map<std::tuple<std::uint64_t, std::string, unsigned>, unsigned> tried_;
   std::uint64_t tests_ = 0;
   std::uint64_t waited_ = 0;
+  std::uint64_t died_ = 0;
+  std::string firstDied_;
+  bool cut_ = false;
 };
 
 }  // namespace
 
 Result<void> checkRaces(CheckOptions options, const std::string& alone, Judged& all) {
+  if (auto ok = refuseResume(options); !ok) return ok;
   auto trace = Trace::open(alone);
   if (!trace) return tl::unexpected(trace.error());
   Operations operations(*trace);
@@ -166,10 +205,6 @@ Result<void> checkRaces(CheckOptions options, const std::string& alone, Judged& 
     // By which a harness names its specification; it is none of its operations.
     if (o.depth != 0 || o.name == "specification") continue;
     if (auto ok = races.against(number++, std::string(o.name), storesOf(*trace, o)); !ok) return ok;
-    if (races.stopped()) {
-      all.report.incomplete.emplace_back("Not all directed tests of two operations were made.");
-      break;
-    }
   }
   races.tell();
   return {};

@@ -2,7 +2,8 @@
 // <blackout/lin.hpp> makes its operations one after the other up to one of them, which runs in a thread of its own:
 // that is stopped right after one of its stores to PM, and another operation on the same key, in another thread, runs
 // to its end, seeing what a crash may still take back. Then all crash states of that run are judged. Where the second
-// operation waits for the first one (a lock), there is no such run: it is counted, and is no finding.
+// operation waits for the first one (a lock), there is no such run: it is counted, and is no finding. A run that dies
+// or comes into a deadlock is judged as any other, and makes the result inconclusive.
 //
 // Which stores: each place in the source once or twice for each pair of operations, not each time it comes by.
 #pragma once

@@ -5,11 +5,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <set>
 
 #include "check/candidates.h"
+#include "check/several_recordings.h"
 #include "check/shrink.h"
 #include "events/trace.h"
 #include "findings/numbers.h"
@@ -46,17 +46,12 @@ ScheduledRun scheduledRun(const Trace& trace) {
   return run;
 }
 
-bool interrupted(const CheckOptions& options) {
-  return options.crash && options.crash->interrupt != nullptr && options.crash->interrupt->load();
-}
-
 }  // namespace
 
 Result<void> checkSchedules(CheckOptions options, Judged& all) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point began = Clock::now();
-  auto spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
-  double seconds = options.crash ? options.crash->seconds : 0;
+  if (auto ok = refuseResume(options); !ok) return ok;
+  withoutResume(options);
+  const Patience patience = patienceOf(options);
   options.record.pinTime = true;
   std::optional<AllSchedules> every;
   if (options.preemptions) every.emplace(*options.preemptions);
@@ -80,7 +75,7 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
     ++made;
     steps = std::max(steps, run.steps);
     if (seen.insert(run.hash).second) {
-      if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
+      if (options.crash) options.crash->seconds = patience.left();
       auto judged = judgeRecording(*recording, options);
       if (!judged) return tl::unexpected(judged.error());
       all.add(std::move(*judged), options.record.schedule.text());
@@ -90,17 +85,17 @@ Result<void> checkSchedules(CheckOptions options, Judged& all) {
       return {};
     }
     if (made == 1 && options.crash) {
-      if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
+      options.crash->seconds = patience.left();
       if (auto ok = checkCandidates(options, all); !ok) return ok;
     }
-    if (interrupted(options) || (seconds != 0 && spent() >= seconds)) {
+    if (patience.ending()) {
       if (every || made < options.schedules) unfinished = fmt::format("{} were tried", made);
       break;
     }
   }
   options.record.steps = false;
-  if (seconds != 0) options.crash->seconds = std::max(1e-3, seconds - spent());
-  if (seconds == 0 || spent() < seconds)
+  if (options.crash) options.crash->seconds = patience.left();
+  if (!patience.ending())
     if (auto ok = shrinkSchedules(options, all); !ok) return ok;
   if (every)
     all.report.notes.push_back(fmt::format(

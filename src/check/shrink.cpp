@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "check/several_recordings.h"
 #include "events/trace.h"
 
 namespace blackout {
@@ -30,10 +31,11 @@ std::vector<Switch> switchesOf(const Trace& trace) {
 
 class Shrinking {
  public:
-  Shrinking(const CheckOptions& options, std::uint64_t wanted) : options_(options), wanted_(wanted) {
+  // `patience`: for all findings together.
+  Shrinking(const CheckOptions& options, Patience patience, std::uint64_t wanted)
+      : options_(options), patience_(std::move(patience)), wanted_(wanted) {
     options_.record.pinTime = options_.record.loads = true;
-    options_.crash->resume.clear();
-    options_.crash->saveTo.clear();
+    withoutResume(options_);
   }
 
   Result<void> run(const Schedule& found) {
@@ -101,12 +103,14 @@ class Shrinking {
 
   Result<bool> tries(const std::vector<Switch>& switches) {
     ++tried_;
+    if (patience_.ending()) return false;
     Schedule s;
     s.kind = Schedule::Kind::List;
     s.switches = switches;
     options_.record.schedule = s;
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
+    options_.crash->seconds = patience_.left();
     auto judged = judgeRecording(*recording, options_);
     if (!judged) return tl::unexpected(judged.error());
     auto other = [&](const Finding& f) { return f.severity != Severity::Shown || fingerprint(f) != wanted_; };
@@ -121,6 +125,7 @@ class Shrinking {
   }
 
   CheckOptions options_;
+  Patience patience_;
   std::uint64_t wanted_;
   unsigned tried_ = 0;
 };
@@ -129,14 +134,15 @@ class Shrinking {
 
 Result<void> shrinkSchedules(CheckOptions options, Judged& all) {
   if (!options.crash) return {};
+  const Patience patience = patienceOf(options);
   unsigned shrunk = 0;
   for (Finding& finding : all.report.findings) {
     if (finding.severity != Severity::Shown || finding.schedule.empty()) continue;
     auto schedule = Schedule::parse(finding.schedule);
     if (!schedule || *schedule == Schedule::usual()) continue;
-    if (options.crash->interrupt != nullptr && options.crash->interrupt->load()) return {};
+    if (patience.ending()) return {};
     if (shrunk++ == kFindings) return {};
-    Shrinking shrinking(options, fingerprint(finding));
+    Shrinking shrinking(options, patience, fingerprint(finding));
     if (auto ok = shrinking.run(*schedule); !ok) return ok;
     if (!shrinking.best) continue;
     Finding smaller = std::move(shrinking.best->report.findings[0]);

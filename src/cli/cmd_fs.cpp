@@ -99,7 +99,7 @@ Result<ExitCode> run(FsWords words, const ProgramCommand& program) {
   }
   if (words.check.schedules != 1 || words.check.preemptions)
     return fail("--schedules, --preemptions: a harness of a file system has one thread; leave them out");
-  if (words.check.crash.fromOp || words.check.crash.toOp || words.check.crash.points != "enough")
+  if (words.check.crash.from || words.check.crash.to || words.check.crash.points != "enough")
     return fail("--points, --from, --to: 'blackout fs' chooses the points itself, those of operations that are new");
   if (words.check.crash.noExplore) return fail("--no-explore: a file system is judged by its restarts; leave it out");
   Campaign campaign;

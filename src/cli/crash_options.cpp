@@ -29,6 +29,8 @@ Result<void> takeStrategy(CrashOptions& options, const std::string& text) {
     if (!set)
       return fail(fmt::format("--strategy {}: around which stores? likely, guardians, published, marked or all", text));
     options.testsAt = *set;
+    if (options.crashesInARow > 1)
+      return fail("--strategy tests: its tests are of one crash; leave out --failures, or the strategy");
     return {};
   }
   if (colon != std::string::npos) {
@@ -274,9 +276,9 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.points.toOp = w.to;
   // Plans are made from a description, which is not known here.
   std::string strategy = w.strategy.empty() || w.strategy == "plans" ? "lazy" : w.strategy;
+  o.crashesInARow = w.crashesInARow;
   if (auto ok = takeStrategy(o, strategy); !ok) return tl::unexpected(ok.error());
   o.seed = w.seed;
-  o.crashesInARow = w.crashesInARow;
   o.tree = !w.noTree;
   o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
   o.seconds = w.seconds;

@@ -29,8 +29,9 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
       return FoundBy::ReadsOfRestarts;
-    case FindingKind::UnloggedStore:
     case FindingKind::Mechanism:
+      return FoundBy::Description;
+    case FindingKind::UnloggedStore:
     case FindingKind::OpenTransaction:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:

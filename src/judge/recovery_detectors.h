@@ -16,6 +16,7 @@ namespace blackout {
 
 enum class FoundBy : std::uint8_t {
   Trace,            // a detector of detect/
+  Description,      // the rules of the mechanisms that a description names (mechanisms/)
   IntactRestart,    // the restart on what the program left by itself (crash_check.h)
   FailingRestarts,  // and those below: detectors of this table
   FollowedPointers,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ bool waitOutside(pollfd* fds, nfds_t count, uint64_t moment) {
     inTime = waitTurn(mine, Retry::No, moment);
     __atomic_store_n(&mine->count, 0, __ATOMIC_RELEASE);
     if (--waitingCount == 0) lookOutside = nullptr;
+    pthread_testcancel();  // as the call itself would: a thread that is cancelled was woken for it
   }
   errno = saved;
   return inTime;

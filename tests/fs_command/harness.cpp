@@ -33,7 +33,8 @@
 // POOR: inconclusive: 1 of 1 workload {{.*}}has no such operation
 //
 // A program that is no harness marks no operations, and nothing is explored.
-// RUN: %blackout fs --workload rename.txt --pm image -- /bin/true image > none.out 2>&1; test $? -eq 3
+// RUN: %cxx -std=c++20 -O1 -g -mclwb -DUNMARKED -I%include -I%S/../../corpus %s -o unmarked
+// RUN: %blackout fs --workload rename.txt --pm image -- ./unmarked image > none.out 2>&1; test $? -eq 3
 // RUN: FileCheck %s --check-prefix=NONE < none.out
 // NONE: inconclusive: {{.*}}marks no operations
 #include "fs/pmfs.hpp"
@@ -74,4 +75,12 @@ class Files {
 using pmfs::Files;
 #endif
 
+#ifdef UNMARKED
+int main(int, char** argv) {
+  auto* word = static_cast<std::uint64_t*>(pm_map(argv[1], 4096));
+  *word = 1;
+  pm_persist(word, sizeof *word);
+}
+#else
 BLACKOUT_FS(Files)
+#endif

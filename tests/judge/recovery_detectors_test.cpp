@@ -29,6 +29,7 @@ TEST(RecoveryDetectors, EveryKindIsFoundByOne) {
         EXPECT_NE(switched->run, nullptr);
         EXPECT_EQ(here, 0);
         break;
+      case FoundBy::Description:
       case FoundBy::IntactRestart:
         EXPECT_EQ(here, 0);
         break;

@@ -15,7 +15,7 @@
 // GUIDED: shown: {{.*}}missing-flush]
 // GUIDED: Bucket.moved
 // GUIDED: list: {{ *}}kept/list-{{[0-9a-f]+}}.ops
-// GUIDED: note: 60 lists of operations were tried without a crash: {{[0-9]+}} beyond the first, in kept, reach{{.*}} explored as well.
+// GUIDED: note: 60 lists of operations were tried without a crash: {{[0-9]+}} beyond the first, in kept, reach{{.*}} that no other does. {{[0-9]+}} list{{.*}} in kept {{was|were}} explored as well.
 // GUIDED: note: The first list alone reached {{[0-9]+}} of {{[0-9]+}} lines that store to the structs in persistent memory.
 //
 // By what was kept it is found at once, and a list alone shows it, too; so does the replay file.
@@ -30,6 +30,19 @@
 // Without the mistake all of them are clean.
 // RUN: %blackout lin --pm pool --operations 40 --corpus kept --corpus-runs 20 -- ./map pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: SUMMARY: blackout: no findings;
+//
+// A list of one's own is explored whatever it reaches; one with an operation that there is not is counted.
+// RUN: mkdir own && echo "insert 1 2" > own/short.ops && echo "explode 1" > own/strange.ops
+// RUN: %blackout lin --pm pool --operations 40 --corpus own --corpus-runs 0 -- ./map pool 2>&1 | FileCheck %s --check-prefix=OWN
+// OWN: note: 2 lists of operations were tried without a crash, and none reaches a store {{.*}} 1 list in own (1 there before) was explored as well. The harness did not take 1 of those that were tried.
+// OWN: SUMMARY: blackout: no findings;
+//
+// A list that kills the harness without any crash makes the result inconclusive, as the first list would.
+// RUN: env BUG=2 not %blackout lin --pm pool --operations 40 --corpus deadly --corpus-runs 60 -- ./map pool > dies.txt 2>&1
+// RUN: FileCheck %s --check-prefix=DIES < dies.txt
+// DIES: inconclusive: The harness ended with signal SIGABRT (Aborted), without a simulated crash, when it made the operations in deadly/dies-{{[0-9a-f]+}}.ops (--ops)
+// RUN: env BUG=2 not %blackout lin --pm pool --ops deadly/dies-*.ops -- ./map pool 2>&1 | FileCheck %s --check-prefix=ALONE
+// ALONE: inconclusive: The program itself ended with signal SIGABRT (Aborted), without a simulated crash.
 //
 // RUN: echo "insert seven" > kept/wrong.ops && not %blackout lin --pm pool --corpus kept -- ./map pool 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: --corpus: kept/wrong.ops is no list of operations: a name and numbers on each line, as 'insert 7 70'; # begins a comment
@@ -96,6 +109,7 @@ class Map {
     persist(s);
   }
   static void move(Bucket& b) {
+    if (bug() == 2) abort();
     for (unsigned i = 0; i < kFew; ++i) b.many[i] = b.few[i];
     for (unsigned i = 0; i < kFew; i += 4) flush(&b.many[i]);
     fence();

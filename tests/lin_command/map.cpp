@@ -15,7 +15,7 @@
 // LOST: is not flushed before the operation ends at (2): {{.*}} answers what no order of the operations explains: get({{[0-9]+}})
 // LOST: Tried in the simulation: with a flush and a fence after (1), these crash states can't come about.
 // LOST: hint: flush the line of (1) and fence, before the operation ends at (2)
-// LOST: SUMMARY: blackout: 1 shown,
+// LOST: SUMMARY: blackout: 1 shown;
 // RUN: env BUG=1 not %blackout replay blackout-findings/finding-1.blackout 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY: answers the same again
 // With any number of jobs the same.

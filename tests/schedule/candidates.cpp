@@ -29,6 +29,18 @@
 // RUN: FileCheck --check-prefix=HELPS %s < %t.out
 // HELPS: by one recording: 1 candidate; {{.*}}: 0 shown, 1 refuted
 //
+// A run that dies before it gets there is none in which the other thread waits: the result is inconclusive, and names
+// the schedule.
+// RUN: rm -rf %t.img; not %blackout check --fail-on shown --schedules 2 --findings %t.findings --pm %t.img -- %t %t.img dies > %t.out 2>&1
+// RUN: FileCheck --check-prefix=DIES %s < %t.out
+// DIES-DAG: The program itself ended with signal SIGABRT (Aborted), without a simulated crash.
+// DIES-DAG: by one recording: 1 candidate; {{.*}}: 0 shown, 0 refuted, 0 where {{.*}}, 1 not decided
+// DIES-DAG: 1 run that tried a candidate did not end well, the first under --schedule {{.*}}>
+//
+// There is no exploration to go on from.
+// RUN: touch %t.saved; not %blackout check --schedules 2 --resume %t.saved --findings %t.findings --pm %t.img -- %t %t.img free 2>&1 | FileCheck --check-prefix=RESUME %s
+// RESUME: --resume: there is an exploration of each schedule, and none to go on from; leave it out
+//
 // The same by traps.
 // RUN: %plain-cxx -std=c++20 -O1 -g -pthread %s -o %t.plain
 // RUN: rm -rf %t.img; not %blackout check --schedules 2 --findings %t.findings --pm %t.img -- %t.plain %t.img free > %t.out 2>&1
@@ -57,16 +69,21 @@ int main(int, char** argv) {
   if (pool->note != 0) return pool->flag != 0 ? 0 : 9;
   if (pool->flag != 0) return 0;
   bool locks = strcmp(argv[2], "locked") == 0, helps = strcmp(argv[2], "helps") == 0;
+  bool dies = strcmp(argv[2], "dies") == 0;
   std::mutex m;
+  std::atomic<bool> busy = false;
   std::thread writer([&] {
     std::lock_guard l(m);
+    busy = true;
     pool->flag = 1;
     persist(&pool->flag);
+    busy = false;
   });
   std::thread reader([&] {
     for (int i = 0; i < 20; ++i) {
       std::unique_lock l(m, std::defer_lock);
       if (locks) l.lock();
+      if (dies && busy) abort();
       if (pool->flag == 0) continue;
       if (helps) persist(&pool->flag);
       pool->note = 1;
