@@ -70,8 +70,8 @@ void add(Array& array, uint64_t object) {
 #else
   Entry& entry = array.entries[array.count];
 #endif
-  entry.object = object;   // @LOST 1, @LOST 3
-  entry.check = ~object;   // @LOST 1, @LOST 3
+  entry.object = object;  // @LOST 1, @LOST 3
+  entry.check = ~object;  // @LOST 1, @LOST 3
 #if BUG != 3
   // BUG 3: ATOM, the entry is left to the cache: it may come after its count, or never.
   pm_persist(&entry, sizeof entry);

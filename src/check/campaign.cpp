@@ -117,8 +117,7 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
       if (!skip) fresh = take(operationFingerprints(*trace, operations), explored);
     }
     ++made;
-    if (!skip && campaign.skipKnown)
-      known += operationCount - (fresh.first ? *fresh.last - *fresh.first + 1 : 0);
+    if (!skip && campaign.skipKnown) known += operationCount - (fresh.first ? *fresh.last - *fresh.first + 1 : 0);
     bool worth = fresh.first || !campaign.skipKnown || recording->waitStatus != 0 || !recording->incomplete.empty();
     if (skip) {
       ++notSupported;
@@ -152,19 +151,19 @@ Result<void> checkCampaign(CheckOptions options, Judged& all) {
   std::error_code error;
   std::filesystem::remove(campaign.folder, error);  // if nothing is in it
   all.report.notes.push_back(fmt::format(
-      "{} of {}: {} explored, {} only made (every operation in them had gone the same way through the code before).", made,
-      counted(campaign.workloads.size(), "workload"), explorations, replayed));
+      "{} of {}: {} explored, {} only made (every operation in them had gone the same way through the code before).",
+      made, counted(campaign.workloads.size(), "workload"), explorations, replayed));
   if (known != 0 && all.report.exploration)
-    all.report.exploration->notExplored.push_back(
-        fmt::format("{} that went the same way through the code as one that was explored; --all-operations explores them "
-                    "too.",
-                    counted(known, "operation")));
+    all.report.exploration->notExplored.push_back(fmt::format(
+        "{} that went the same way through the code as one that was explored; --all-operations explores them "
+        "too.",
+        counted(known, "operation")));
   auto incomplete = [&](std::string sentence) { all.report.incomplete.push_back(std::move(sentence)); };
   if (made < campaign.workloads.size())
     incomplete(fmt::format("{} of {} workloads were tried.", made, campaign.workloads.size()));
   if (unmarked != 0)
-    incomplete(fmt::format("The program marks no operations in {} of {}: it is no harness of <blackout/fs.hpp>.", unmarked,
-                           counted(made, "workload")));
+    incomplete(fmt::format("The program marks no operations in {} of {}: it is no harness of <blackout/fs.hpp>.",
+                           unmarked, counted(made, "workload")));
   if (notSupported != 0)
     incomplete(fmt::format("{} of {} {} not explored: the harness has no such operation.", notSupported,
                            counted(made, "workload"), notSupported == 1 ? "was" : "were"));

@@ -62,7 +62,7 @@ struct CheckOptions {
   bool anyExit = false;              // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
-  KnownFindings known;     // fingerprints of findings that are not to be told again
+  KnownFindings known;             // fingerprints of findings that are not to be told again
   bool readySuppressions = false;  // the report is to have the lines that would hide its findings
   std::string findings;            // folder for the findings' replay files
 };

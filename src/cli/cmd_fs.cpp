@@ -78,7 +78,8 @@ Result<std::vector<Campaign::Workload>> workloadsOf(const FsWords& words) {
   std::uint64_t taken = words.sample == 0 ? count : std::min(words.sample, count);
   constexpr std::uint64_t kMost = 100000;  // each is a recording
   if (taken > kMost)
-    return fail(fmt::format("--workload {}: {} workloads; take some of them, as --sample 10000", words.workload, count));
+    return fail(
+        fmt::format("--workload {}: {} workloads; take some of them, as --sample 10000", words.workload, count));
   // A sample is spread evenly over all of them.
   for (std::uint64_t i = shard->number - 1; i < taken; i += shard->of) {
     std::uint64_t n = i * count / taken;

@@ -56,7 +56,7 @@ struct CrashOptions {
   DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;
   std::string strategy = "lazy";
-  const Strategy* chosen = nullptr;  // one that somebody made, instead of the one of that name
+  const Strategy* chosen = nullptr;       // one that somebody made, instead of the one of that name
   LikelySet testsAt = LikelySet::Likely;  // of the strategy "tests": around which stores
   std::uint64_t samples = 16;
   std::uint64_t seed = 1;

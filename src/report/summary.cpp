@@ -45,15 +45,18 @@ std::string verdictLine(const Report& report) {
   const ExploredCrashes& e = *report.exploration;
   // "Clean" is said of all crash states of the run, and of nothing less.
   bool all = e.completePoints == e.points && e.notExplored.empty() && report.trusted.empty();
-  std::string text = fmt::format("blackout: {}{}: crashes at {}{}, {}", all ? "clean" : "no findings in what was explored",
-                                 hidden, counted(e.points, "point"),
+  std::string text = fmt::format("blackout: {}{}: crashes at {}{}, {}",
+                                 all ? "clean" : "no findings in what was explored", hidden, counted(e.points, "point"),
                                  e.completePoints == e.points
                                      ? std::string()
                                      : fmt::format(", {} of them completely explored", grouped(e.completePoints)),
                                  counted(e.runs, "restart"));
   if (e.strategy != "lazy" && !e.strategy.empty()) text += "; only states of the strategy " + escapeText(e.strategy);
   for (const AssumedRecord& a : e.assumptions) text += "; assumed: " + escapeText(assumptionOf(a));
-  if (!report.trusted.empty()) text += fmt::format("; {} trusted", report.trusted.size() == 1 ? std::string("1 library") : fmt::format("{} libraries", report.trusted.size()));
+  if (!report.trusted.empty())
+    text +=
+        fmt::format("; {} trusted", report.trusted.size() == 1 ? std::string("1 library")
+                                                               : fmt::format("{} libraries", report.trusted.size()));
   return text;
 }
 

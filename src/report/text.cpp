@@ -145,9 +145,9 @@ class TextReport {
     if (e.crashesInARow > 1) points += fmt::format("; up to {} crashes in a row", e.crashesInARow);
     item("crashes at:", points);
     item("restarts:", fmt::format("{} of {}", grouped(e.runs), escapeText(joined(e.command))));
-    std::string states = fmt::format("{} that {}", counted(e.states, "crash state"),
-                                     e.strategy == "lazy" || e.strategy.empty() ? "a restart can distinguish"
-                                                                                : "were tried");
+    std::string states =
+        fmt::format("{} that {}", counted(e.states, "crash state"),
+                    e.strategy == "lazy" || e.strategy.empty() ? "a restart can distinguish" : "were tried");
     // With several crashes in a row those of the first are not all.
     if (report_.run.log10States && e.crashesInARow <= 1)
       states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
@@ -224,10 +224,11 @@ class TextReport {
                           : l.missed == 1 ? std::string("1 is")
                                           : grouped(l.missed) + " are");
     item("points first:", text);
-    bool rest = report_.exploration->strategy == "lazy" &&
-                report_.exploration->completePoints == report_.exploration->points;
-    item("tests there:", fmt::format("{} incompletely durable, {} unrecovered durable{}", grouped(l.incompleteTests),
-                                     grouped(l.unrecoveredTests), rest ? "; then all states, then all other points" : ""));
+    bool rest =
+        report_.exploration->strategy == "lazy" && report_.exploration->completePoints == report_.exploration->points;
+    item("tests there:",
+         fmt::format("{} incompletely durable, {} unrecovered durable{}", grouped(l.incompleteTests),
+                     grouped(l.unrecoveredTests), rest ? "; then all states, then all other points" : ""));
     if (l.lines.empty()) return;
     item("by rules:",
          fmt::format("{} to guardians or by atomic instructions{}, {} to what can be reached already, {} by both",

@@ -165,7 +165,8 @@ std::string EventPrinter::body(EventNo n) const {
       if (e.len >= BLACKOUT_SWITCH_STEP)
         return fmt::format("step {} of {} ready {:#x}", e.addr & UINT32_MAX, e.value >> 32, e.value & UINT32_MAX);
       constexpr const char* kWhy[] = {"chosen", "yields", "waits", "ends"};
-      return fmt::format("step {} from {} to {} {}", e.addr & UINT32_MAX, e.value >> 32, e.value & UINT32_MAX, kWhy[e.len & 3]);
+      return fmt::format("step {} from {} to {} {}", e.addr & UINT32_MAX, e.value >> 32, e.value & UINT32_MAX,
+                         kWhy[e.len & 3]);
     }
     case EventKind::ThreadJoin:
       return fmt::format("thread {}", e.value);

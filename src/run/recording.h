@@ -23,7 +23,7 @@ struct RecordOptions {
   std::string keepPool;              // where the resulting pools are kept: a file, or a folder for several
   bool loads = false;
   bool locks = false;
-  bool steps = false;  // every step at which another thread could go on
+  bool steps = false;   // every step at which another thread could go on
   int stackDepth = -1;  // -1: the runtime's default
   Trap trap = Trap::IfNeeded;
   bool patches = true;               // code that is followed by traps may be patched where it accesses PM often

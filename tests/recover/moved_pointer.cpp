@@ -1,4 +1,5 @@
 // PM holds a pointer to a function, a table of virtual functions, a global, a mapping, thread-local memory or a
+// REQUIRES: full
 // stack of the process that stored it. Restarts have all of these where the recorded process had them, so following it
 // does no harm here: it is shown with the pointer moved, at its store, and replayed so. A restart that sets it anew, or
 // only compares it, is right.

@@ -1,4 +1,5 @@
 // Restarts that fork or execute their work: all of their processes are one restart, with one account of what was seen.
+// REQUIRES: full
 //
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: %cc -O1 -g -Wall -Wextra -Werror %s -o compiled

@@ -8,9 +8,9 @@ namespace blackout {
 namespace {
 
 TEST(Schedule, TextAndBack) {
-  for (const char* text : {"system", "random,7,64", "random,1,1", "turns,5", "priorities,3,4,1000", "list",
-                           "list,12>2,40>1", "list,2s14>3,99>1", "list,1n7>2",
-                           "random,1,64+2s14>3,3n5>2", "turns,5+9>1", "priorities,3,4,1000+1>2"}) {
+  for (const char* text :
+       {"system", "random,7,64", "random,1,1", "turns,5", "priorities,3,4,1000", "list", "list,12>2,40>1",
+        "list,2s14>3,99>1", "list,1n7>2", "random,1,64+2s14>3,3n5>2", "turns,5+9>1", "priorities,3,4,1000+1>2"}) {
     auto s = Schedule::parse(text);
     ASSERT_TRUE(s) << text;
     EXPECT_EQ(s->text(), text);

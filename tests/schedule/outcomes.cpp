@@ -17,6 +17,11 @@
 // RUN: rm -f %t.one; for i in $(seq 10); do %blackout record --schedule random,5,3 --pm %t.img -o %t.trace -- %t %t.img >> %t.one 2> %t.err; done
 // RUN: sort -u %t.one | wc -l | grep -qx 1
 //
+// Priorities: whoever becomes the lowest in the middle of its steps gives the turn to the highest, so that more such
+// moments are more switches.
+// RUN: rm -f %t.by1 %t.by6; for s in 1 2 3 4 5 6; do for d in 1 6; do %blackout record --schedule priorities,$s,$d,40 --pm %t.img -o %t.trace -- %t %t.img > %t.out 2>&1 || exit 1; %blackout trace %t.trace --kind switch >> %t.by$d; done; done
+// RUN: test $(wc -l < %t.by6) -gt $(($(wc -l < %t.by1) + 10))
+//
 // A list of switches: the second thread before the first one has begun.
 // RUN: %blackout record --schedule 'list,1>3' --pm %t.img -o %t.trace -- %t %t.img > %t.list
 // RUN: %blackout trace %t.trace | FileCheck --check-prefix=LIST %s
