@@ -78,7 +78,7 @@ class DebugInfoStructs {
     for (llvm::DWARFDie up = die.getParent(); up && depth < kDeepest; up = up.getParent(), ++depth) {
       if (up.getTag() == dw::DW_TAG_subprogram || up.getTag() == dw::DW_TAG_lexical_block) break;
       if (up.getTag() != dw::DW_TAG_namespace && !isStruct(up)) continue;
-      if (const char* scope = up.getShortName()) name = std::string(scope) + "::" + name;
+      if (const char* scope = up.getShortName()) name.insert(0, "::").insert(0, scope);
     }
     return name;
   }

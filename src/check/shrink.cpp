@@ -132,7 +132,7 @@ class Shrinking {
 
 }  // namespace
 
-Result<void> shrinkSchedules(CheckOptions options, Judged& all) {
+Result<void> shrinkSchedules(const CheckOptions& options, Judged& all) {
   if (!options.crash) return {};
   const Patience patience = patienceOf(options);
   unsigned shrunk = 0;

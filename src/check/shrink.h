@@ -7,6 +7,6 @@
 namespace blackout {
 
 // Of findings that a restart showed, and that came under another schedule than the usual one.
-Result<void> shrinkSchedules(CheckOptions options, Judged& all);
+Result<void> shrinkSchedules(const CheckOptions& options, Judged& all);
 
 }  // namespace blackout

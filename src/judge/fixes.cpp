@@ -19,7 +19,7 @@ Frame sourceOf(const Site& site) {
   if (site.sources.size() != 1) return {};
   std::vector<Frame> frames = framesOf(site.sources.front());
   if (frames.empty()) return {};
-  Frame own = frames[userFrame(frames)];
+  const Frame& own = frames[userFrame(frames)];
   return own.line == 0 || inSystemHeader(own) ? Frame() : own;
 }
 
