@@ -9,6 +9,7 @@
 #   make demo       a bundled program with a bug, checked, fixed, and checked again
 #   make bench      the figures of docs/benchmarks.md
 #   make install    PREFIX=/usr/local; DESTDIR as usual
+#   make deb        a Debian package, build/blackout_VERSION_amd64.deb
 #   make format     rewrites the sources with clang-format; make format-check only says what it would change
 #   make tidy       clang-tidy; SHARD=2/7 takes a seventh of the sources and what the last commits changed, SECONDS=150 bounds it
 
@@ -18,7 +19,7 @@ SHARD ?= 1/1
 JOBS ?= $(shell nproc)
 DEMO := blackout blackout-clang blackout-clang++ BlackoutPass blackout_rt
 
-.PHONY: all setup build test test-full truth honest demo install bench format format-check tidy clean
+.PHONY: all setup build test test-full truth honest demo install deb bench format format-check tidy clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
 
@@ -53,6 +54,9 @@ demo: setup $(BUILD)/build.ninja
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb: build
+	@cd $(BUILD) && cpack -G DEB | grep generated
 
 bench: build
 	@cmake --build $(BUILD) -j $(JOBS) --target index_bench runs_bench

@@ -14,4 +14,9 @@ list(APPEND package_files ${PROJECT_BINARY_DIR}/lib/cmake/Blackout/BlackoutConfi
 
 install(FILES ${package_files} DESTINATION lib/cmake/Blackout)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/blackout DESTINATION include)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/blackout)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION share/doc/blackout)
+# README's links lead there.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/blackout)
+install(FILES ${PROJECT_SOURCE_DIR}/examples/index.cpp DESTINATION share/doc/blackout/examples)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/kinds DESTINATION share/doc/blackout/examples)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/examples/demo DESTINATION share/doc/blackout/examples)

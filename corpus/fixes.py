@@ -3,8 +3,8 @@
 
     corpus/fixes.py [NAME...] [--bug N] [--update] [--table] [--jobs N] [--blackout PATH] [--build FOLDER]
 
-Every seeded bug of which a flush or a fence may be the cure is built and checked. Each finding that comes with a patch is fixed: the patch is applied to a copy of the source with `patch`,
-the copy is built and checked again. It must apply, compile and leave no finding that a restart shows. corpus/fixes.json says for which bugs a patch is
+Every seeded bug of which a flush or a fence may be the cure, or that wastes them, is built and checked. Each finding that comes with a patch is fixed: the patch is applied to a copy of the source with `patch`,
+the copy is built and checked again. It must apply, compile and leave no finding that a restart shows, nor the finding itself. corpus/fixes.json says for which bugs a patch is
 proposed; a bug that has none any more is a difference, and so is one that has one now (--update takes them over).
 
 Any difference is printed and makes the exit code 1.
@@ -24,6 +24,8 @@ from run import variants_of
 EXPECTED = CORPUS / "fixes.json"
 # Of these a flush or a fence may be the cure; others are told in words.
 CURABLE = {"missing-flush", "missing-fence", "wrong-order"}
+# Of these the cure is to leave a statement out.
+WASTED = {"clean-flush", "repeated-flush", "idle-fence"}
 
 
 class Copy:
@@ -60,6 +62,11 @@ def kinds_of(variant):
     return {kind} if isinstance(kind, str) else set(kind)
 
 
+def fixable(variant, report):
+    """Findings that may have a patch: those that restarts show; of wasted work the seeded ones."""
+    return [f for f in report["findings"] if f["severity"] == "shown" or f["kind"] in kinds_of(variant) & WASTED]
+
+
 def shown(report):
     return [f for f in report["findings"] if f["severity"] == "shown"]
 
@@ -70,7 +77,7 @@ def examine(variant, options):
     checked = Copy(variant, folder, options).check()
     if isinstance(checked, str):
         return 0, [checked]
-    patches = [f for f in shown(checked[1]) if f["fix"] and f["fix"]["diff"]]
+    patches = [f for f in fixable(variant, checked[1]) if f["fix"] and f["fix"]["diff"]]
     wrong = []
     for number, finding in enumerate(patches):
         copy = Copy(variant, folder.with_name(f"{folder.name}-fixed-{number + 1}"), options)
@@ -97,7 +104,7 @@ def main():
     add_options(parser, "variants", "corpus-fixes", 600)
     options = take_options(parser)
     folders = [CORPUS / n for n in options.names] or sorted(p.parent for p in CORPUS.glob("*/expected.json"))
-    variants = [v for f in folders for v in variants_of(f) if v.bug != 0 and options.bug in (None, v.bug) and kinds_of(v) & CURABLE]
+    variants = [v for f in folders for v in variants_of(f) if v.bug != 0 and options.bug in (None, v.bug) and kinds_of(v) & (CURABLE | WASTED)]
     expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
     differences = proposed = 0
     for variant, (patches, wrong) in zip(variants, in_parallel(lambda v: examine(v, options), variants, options.jobs)):

@@ -74,7 +74,7 @@ def check(variant, expected, result):
 
 
 def check_counting(expected, result):
-    found = {(array, p["counter"]) for p in result["counting"]["properties"] for array in p["arrays"]}
+    found = {(p["array"], p["counter"]) for p in result["counting"]["properties"]}
     pairs = lambda key: [(pair["array"], pair["counter"]) for pair in expected.get(key, [])]
     return [f"missed: no property of {array} and {counter}" for array, counter in pairs("counting")
             if (array, counter) not in found] + \

@@ -8,7 +8,7 @@ A structure of the corpus has its harness in corpus/lin/harness.cpp, over the cl
 (`structure`), and its own bugs; others are a file in corpus/lin, with their bugs in that table, and their marks perhaps in a
 header (`marks_in`). `words` are more words of `blackout lin` (`@`: the corpus folder). A correct version must be clean and
 complete; a bug must be found with a line of its own, by one of its kinds, and nothing else may be shown. A bug that is not
-found has a row with the reason (`missed`). Of a structure with `confirmed` only these bugs are compared: what comes out of the
+found has a row with the reason (`missed`), and so has one that is shown at lines of others (`elsewhere`). Of a structure with `confirmed` only these bugs are compared: what comes out of the
 others has not been written down yet; --all runs them too. Any difference is printed and makes the exit code 1.
 
 --quick takes the variants that are named as quick. --table prints what was found, and how long each took.
@@ -34,13 +34,15 @@ HARNESS = CORPUS / "lin/harness.cpp"
 class HarnessBuilder(Builder):
     """The harness over one structure, kept as the programs of the corpus are."""
 
-    def __init__(self, variant, tools, folder):
+    def __init__(self, variant, tools, folder, large=False):
+        """`large`: with room for a thousand operations."""
         super().__init__("compiled", tools, folder)
         self.variant = variant
+        self.large = large
 
     def harness(self):
         v = self.variant
-        program = self.folder / f"lin-{v.name}-{v.bug}"
+        program = self.folder / f"lin-{v.name}-{v.bug}{'-large' if self.large else ''}"
         kept = program.with_suffix(".built")
         made_of = [HARNESS, *sorted((CORPUS / "lin").glob("*.hpp"))]
         key = self.key(v.source) + "".join(content_of(path) + "\n" for path in made_of)
@@ -50,7 +52,8 @@ class HarnessBuilder(Builder):
             what = [v.source]
             if "structure" in v.structure:
                 what = [f'-DSOURCE="{v.name}/{v.source.name}"', f"-DSTRUCTURE={v.structure['structure']}", HARNESS]
-            subprocess.run([self.tools / "blackout-clang++", "-g", "-O1", f"-DBUG={v.bug}", "-I", CORPUS, "-I",
+            subprocess.run([self.tools / "blackout-clang++", "-g", "-O1", f"-DBUG={v.bug}",
+                            *(["-DCORPUS_LARGE"] if self.large else []), "-I", CORPUS, "-I",
                             PROJECT / "include", *what, "-o", new], check=True)
             os.replace(new, program)
             kept.write_text(key)
@@ -122,7 +125,7 @@ def differences_of(variant, report):
         return [f"is not expected to be found: {corpus.describe(f, variant.source)}" for f in shown]
     lines = marked_lines(variant)
     kinds = corpus.kinds_of(variant.expected)
-    right = [f for f in shown if f["kind"] in kinds and is_at(f, lines)]
+    right = [f for f in shown if f["kind"] in kinds and ("elsewhere" in variant.expected or is_at(f, lines))]
     others = [f for f in shown if f not in right]
     differences = [] if right else [f"missed: {' or '.join(kinds)} ({variant.expected['title']})"]
     return differences + [f"expected {' or '.join(kinds)}: {corpus.describe(f, variant.source)}" for f in others]

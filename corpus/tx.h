@@ -26,13 +26,20 @@
 #define TX_MAGIC 0x7478706f6f6cu
 #define TX_ALIGNED __attribute__((aligned(64)))
 
+/* For runs with a thousand operations. */
+#ifdef CORPUS_LARGE
+enum { TX_ENTRIES = 1024, TX_WORDS = 64, TX_TOUCHED = 2048, TX_BLOCKS = 1024 };
+#else
 enum {
   TX_ENTRIES = 48,  /* of the undo log */
-  TX_OLD = 112,     /* bytes in one of them; a longer range takes several */
-  TX_REDO = 32,     /* stores in the redo log */
   TX_WORDS = 8,     /* of the heap's bitmap */
   TX_TOUCHED = 256, /* lines that a transaction may change */
   TX_BLOCKS = 32    /* blocks that a transaction may allocate, and free */
+};
+#endif
+enum {
+  TX_OLD = 112, /* bytes in an entry; a longer range takes several */
+  TX_REDO = 32  /* stores in the redo log */
 };
 
 struct tx_entry {

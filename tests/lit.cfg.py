@@ -6,12 +6,14 @@ A folder takes part when it has a lit.local.cfg. Words of a RUN line:
   %plain-cc         clang 19 as it is           %plain-cxx        the same for C++
   %pass             the pass plugin             %opt              opt with the pass plugin loaded
   %runtime          the runtime library         %include          the folder of blackout/blackout.h
+  %lines            the driver of file systems that speak by lines
 
 FileCheck, not, llvm-objdump and their like are on the path. A test that needs minutes says
 `REQUIRES: full` and runs under BLACKOUT_TEST_FULL=1 only.
 """
 
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -41,6 +43,7 @@ config.substitutions += [
     ("%plain-cc", os.path.join(tools, "clang")),
     ("%include", os.path.join(config.blackout_source, "include")),
     ("%runtime", os.path.join(lib_folder, "libblackout.so")),
+    ("%lines", os.path.join(lib_folder, "blackout-fs-lines")),
     ("%pass", plugin),
     ("%opt", os.path.join(tools, "opt") + " -load-pass-plugin=" + plugin),
     ("%cxx", os.path.join(bin_folder, "blackout-clang++")),
@@ -50,6 +53,15 @@ config.substitutions += [
 if os.environ.get("BLACKOUT_TEST_FULL") == "1":
     config.available_features.add("full")
 
+# Slurm's daemons, which a test starts for itself.
+if os.geteuid() == 0 and all(shutil.which(d, path="/usr/sbin:/usr/bin") for d in ("munged", "slurmctld", "slurmd", "sbatch")):
+    config.available_features.add("slurm")
+
 # Whether a test may mount: only root, and not in every container.
 if os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0:
     config.available_features.add("mounts")
+
+# Whether a test may say how many namespaces there may be: in a user namespace of its own.
+limit = "echo 0 > /proc/sys/user/max_net_namespaces"
+if subprocess.run(["unshare", "--user", "--map-root-user", "sh", "-c", limit], capture_output=True).returncode == 0:
+    config.available_features.add("user-namespaces")

@@ -17,6 +17,7 @@
 //  11 a new inode is not part of the transaction that names it
 //  12 mkfs: the magic number is durable before the root directory
 //  13 recovery undoes the journal in the order in which it was written
+//  14 a file that loses its last name while it is open is put on the list of orphans when it is closed only
 #pragma once
 
 #include <cerrno>
@@ -142,20 +143,20 @@ class Files {
 
   int write(const char* path, std::uint64_t offset, const void* data, std::size_t size) {
     std::uint64_t number = 0;
-    if (int error = open(path, number); error != 0) return error;
+    if (int error = fileAt(path, number); error != 0) return error;
     return put(number, offset, static_cast<const char*>(data), size);
   }
 
   int append(const char* path, const void* data, std::size_t size) {
     std::uint64_t number = 0;
-    if (int error = open(path, number); error != 0) return error;
+    if (int error = fileAt(path, number); error != 0) return error;
     return put(number, inode(number).size, static_cast<const char*>(data), size);
   }
 
   // Bytes that were never written are 0 and need no block.
   int fallocate(const char* path, std::uint64_t offset, std::uint64_t size) {
     std::uint64_t number = 0;
-    if (int error = open(path, number); error != 0) return error;
+    if (int error = fileAt(path, number); error != 0) return error;
     if (inode(number).size >= offset + size) return 0;
     set(inode(number).size, offset + size);
     return commit();
@@ -163,7 +164,7 @@ class Files {
 
   int truncate(const char* path, std::uint64_t size) {
     std::uint64_t number = 0;
-    if (int error = open(path, number); error != 0) return error;
+    if (int error = fileAt(path, number); error != 0) return error;
     Inode& file = inode(number);
     if (size >= file.size) {
       if (size > file.size) set(file.size, size);
@@ -311,6 +312,64 @@ class Files {
     says.resize(inode(place.inode).size);
     get(place.inode, 0, says.data(), says.size());
     return 0;
+  }
+
+  // The number of an open file is that of its inode.
+  int open(const char* path) {
+    std::uint64_t number = 0;
+    if (int error = fileAt(path, number); error != 0) return error;
+    ++opened_[number];
+    return static_cast<int>(number);
+  }
+
+  int pwrite(int file, std::uint64_t offset, const void* data, std::size_t size) {
+    auto number = static_cast<std::uint64_t>(file);
+    return isOpen(number) ? put(number, offset, static_cast<const char*>(data), size) : -EBADF;
+  }
+
+  int pread(int file, std::uint64_t offset, void* data, std::size_t size) {
+    auto number = static_cast<std::uint64_t>(file);
+    if (!isOpen(number)) return -EBADF;
+    get(number, offset, static_cast<char*>(data), size);
+    return 0;
+  }
+
+  int close(int file) {
+    auto number = static_cast<std::uint64_t>(file);
+    if (!isOpen(number)) return -EBADF;
+    --opened_[number];
+#if BUG == 14
+    if (!isOpen(number) && inode(number).links == 0) {
+      addOrphan(number);
+      commit();
+    }
+#endif
+    freeOrphans();
+    return 0;
+  }
+
+  // Each inode that is in use has as many names as it says, or it has none and is on the list of orphans, until the
+  // last one who has it open closes it.
+  int fsck() {
+    std::vector<std::uint64_t> names(kInodes, 0);
+    std::vector<std::uint64_t> waiting{kRoot};
+    bool damaged = false;
+    while (!waiting.empty() && !damaged) {
+      std::uint64_t directory = waiting.back();
+      waiting.pop_back();
+      eachEntry(directory, [&](Dentry& entry) {
+        if (entry.inode >= kInodes) return damaged = true;
+        if (entry.inode != 0 && ++names[entry.inode] == 1 && inode(entry.inode).kind == kDirectory)
+          waiting.push_back(entry.inode);
+        return false;
+      });
+    }
+    for (std::uint64_t i = kRoot + 1; i < kInodes && !damaged; ++i) {
+      if (inode(i).kind == kFree) continue;
+      damaged = inode(i).kind == kDirectory ? names[i] != 1 : names[i] != inode(i).links;
+      damaged |= names[i] == 0 && !isOpen(i);
+    }
+    return damaged ? -EUCLEAN : 0;
   }
 
  private:
@@ -578,7 +637,7 @@ class Files {
   }
 
   // The file whose content is to be changed.
-  int open(const char* path, std::uint64_t& number) {
+  int fileAt(const char* path, std::uint64_t& number) {
     Place place = find(path);
     if (place.error != 0) return place.error;
     if (place.inode == 0) return -ENOENT;
@@ -651,6 +710,9 @@ class Files {
 
   void dropLink(std::uint64_t number) {
     set(inode(number).links, inode(number).links - 1);
+#if BUG == 14
+    if (isOpen(number)) return;
+#endif
     if (inode(number).links == 0) addOrphan(number);
   }
 
@@ -660,17 +722,23 @@ class Files {
     addOrphan(number);
   }
 
-  // Blocks behind the end of each orphan are given back, and it with them if it has no name any more. Each step is a
-  // transaction, so that a crash leaves the rest for the next time.
+  bool isOpen(std::uint64_t number) const { return number < kInodes && opened_[number] != 0; }
+
+  // Blocks behind the end of each orphan are given back, and it with them if it has no name any more; what is still
+  // open waits. Each step is a transaction, so that a crash leaves the rest for the next time.
   void freeOrphans() {
-    while (image_->super.orphans != 0) {
-      std::uint64_t number = image_->super.orphans;
+    for (std::uint64_t* from = &image_->super.orphans; *from != 0;) {
+      std::uint64_t number = *from;
       if (number >= kInodes) pm_die("the list of orphans is damaged");
       Inode& file = inode(number);
+      if (file.links == 0 && isOpen(number)) {
+        from = &file.nextOrphan;
+        continue;
+      }
       std::uint64_t size = file.links == 0 ? 0 : file.size;
       cut(file, size);
       if (file.links == 0) set(file.kind, kFree);
-      set(image_->super.orphans, file.nextOrphan);
+      set(*from, file.nextOrphan);
       commit();
     }
   }
@@ -720,6 +788,7 @@ class Files {
 #if BUG == 9
   std::vector<Range> late_;
 #endif
+  std::vector<std::uint64_t> opened_ = std::vector<std::uint64_t>(kInodes, 0);  // how often, by inode
   std::vector<bool> used_;
   std::vector<std::uint64_t> freed_;  // when the transaction ends
 };

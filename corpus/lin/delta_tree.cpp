@@ -13,7 +13,11 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x64656c7461;
 constexpr std::size_t kPoolSize = std::size_t{1} << 20;
+#ifdef CORPUS_LARGE
+constexpr unsigned kPages = 2, kChain = 4, kEntries = 500;
+#else
 constexpr unsigned kPages = 2, kChain = 4, kEntries = 30;
+#endif
 
 struct alignas(PM_LINE) Block {
   Block* next;          // of a delta: what it changes; of a base: none

@@ -43,44 +43,50 @@ auto opened(const char* pool, long)
   return map;
 }
 
-// By the structure's own get(), a place or a number (0: none), if it has one; otherwise by reading it whole.
+// By the structure's own get(), a place or a number (0: none), if it has one; otherwise by reading it whole, once after
+// each change.
+using Whole = std::optional<Contents>;
 template <class Map>
-auto found(const Map& map, uint64_t key, int) -> decltype(std::optional<uint64_t>(*map.get(key))) {
+auto found(const Map& map, Whole&, uint64_t key, int) -> decltype(std::optional<uint64_t>(*map.get(key))) {
   const auto* at = map.get(key);
   return at == nullptr ? std::nullopt : std::optional<uint64_t>(*at);
 }
 template <class Map>
-auto found(const Map& map, uint64_t key, int) -> decltype(std::optional<uint64_t>(map.get(key) + 0)) {
+auto found(const Map& map, Whole&, uint64_t key, int) -> decltype(std::optional<uint64_t>(map.get(key) + 0)) {
   uint64_t value = map.get(key);
   return value == 0 ? std::nullopt : std::optional<uint64_t>(value);
 }
 template <class Map>
-std::optional<uint64_t> found(const Map& map, uint64_t key, long) {
-  const Contents all = map.contents();
-  auto at = all.find(key);
-  return at == all.end() ? std::nullopt : std::optional<uint64_t>(at->second);
+std::optional<uint64_t> found(const Map& map, Whole& whole, uint64_t key, long) {
+  if (!whole) whole = map.contents();
+  auto at = whole->find(key);
+  return at == whole->end() ? std::nullopt : std::optional<uint64_t>(at->second);
 }
 
 struct Index {
   std::unique_ptr<Structure> map;
+  Whole whole = {};
 
   static Index* open(const char* pool) { return new Index{opened<Structure>(pool, 0)}; }
   bool insert(uint64_t key, uint64_t value) {
     if (get(key)) return false;
+    whole.reset();
     map->put(key, value);
     return true;
   }
   bool update(uint64_t key, uint64_t value) {
     if (!get(key)) return false;
+    whole.reset();
     map->put(key, value);
     return true;
   }
   bool remove(uint64_t key) {
     if (!get(key)) return false;
+    whole.reset();
     map->remove(key);
     return true;
   }
-  std::optional<uint64_t> get(uint64_t key) { return found(*map, key, 0); }
+  std::optional<uint64_t> get(uint64_t key) { return found(*map, whole, key, 0); }
 };
 
 }  // namespace

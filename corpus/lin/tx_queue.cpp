@@ -8,7 +8,11 @@
 
 namespace {
 
+#ifdef CORPUS_LARGE
+constexpr std::uint64_t kCapacity = 480;  // of one block
+#else
 constexpr std::uint64_t kCapacity = 24;
+#endif
 
 struct Items {
   TX_ALIGNED std::uint64_t front;  // of the first item, counted for ever

@@ -15,7 +15,11 @@
 namespace {
 
 constexpr std::uint64_t Magic = 0x676f6c6f646572;
+#ifdef CORPUS_LARGE
+constexpr std::size_t Cells = 1024;
+#else
 constexpr std::size_t Cells = 64;
+#endif
 constexpr std::size_t DefaultOperations = 8;
 
 struct Cell {

@@ -12,7 +12,10 @@
 //     int stat(const char* path, blackout::fs::Status& status);
 //     int read(const char* path, std::uint64_t offset, void* data, std::size_t size);
 //     // optional: rmdir(path), rename(path, to), truncate(path, size), fallocate(path, offset, size),
-//     //           link(path, to), symlink(says, path), readlink(path, std::string&), append(path, data, size)
+//     //           link(path, to), symlink(says, path), readlink(path, std::string&), append(path, data, size),
+//     //           open(path): a number from 0 on for what is open now, pwrite(number, offset, data, size),
+//     //           pread(number, offset, data, size), close(number): files that lose their name while they are open
+//     //           fsck(): 0, or an errno below 0 if its own structures contradict each other; it changes nothing
 //   };
 //   BLACKOUT_FS(Files)
 //
@@ -22,10 +25,14 @@
 // it and mounts it again; each is marked with its arguments and result (blackout.h). A restart after a simulated crash
 // mounts what is there, reads every name, size, link and byte, and compares it with the model of a file system
 // (fs/model.hpp): it must look as before the operation that was interrupted, or as after it. Then it works on: every
-// file is written, in every directory something is made and removed, and in the end everything is removed.
+// file is written, in every directory something is made and removed, and in the end everything is removed. A class with
+// an fsck() is asked after the mount, and when everything is removed.
 //
-// Operations that a class does not have return ENOSYS, and their workloads are counted as not supported. Links are not
+// Operations that a class does not have return ENOSYS, and their workloads are counted as not supported; with
+// --without fallocate,open nothing is missing without them. Links are not
 // followed: an operation on the content of a symbolic link returns ELOOP.
+//
+// A file system in another language speaks by lines: fs/lines.hpp.
 #pragma once
 
 #include <cstdio>
@@ -75,14 +82,24 @@ BLACKOUT_FS_OPTIONAL(link)
 BLACKOUT_FS_OPTIONAL(symlink)
 BLACKOUT_FS_OPTIONAL(readlink)
 BLACKOUT_FS_OPTIONAL(append)
+BLACKOUT_FS_OPTIONAL(open)
+BLACKOUT_FS_OPTIONAL(pwrite)
+BLACKOUT_FS_OPTIONAL(pread)
+BLACKOUT_FS_OPTIONAL(close)
+BLACKOUT_FS_OPTIONAL(fsck)
 #undef BLACKOUT_FS_OPTIONAL
 
+// The numbers of open files, by what calls call them.
+using OpenFiles = std::map<std::string, int>;
+
 template <class F>
-int execute(F& files, const Call& call) {
+int execute(F& files, const Call& call, OpenFiles& opened) {
   const char* path = call.path.c_str();
   const char* to = call.to.c_str();
-  std::string bytes(call.operation == Operation::Write || call.operation == Operation::Append ? call.size : 0,
-                    call.fill);
+  bool writes =
+      call.operation == Operation::Write || call.operation == Operation::Append || call.operation == Operation::Pwrite;
+  std::string bytes(writes ? call.size : 0, call.fill);
+  auto open = opened.find(call.path);
   switch (call.operation) {
     case Operation::Creat:
       return files.creat(path);
@@ -116,8 +133,40 @@ int execute(F& files, const Call& call) {
       return truncateOf(files, 0, path, call.size);
     case Operation::Rmdir:
       return rmdirOf(files, 0, path);
+    case Operation::Open: {
+      if (opened.count(call.to) != 0) return -EBUSY;
+      int number = openOf(files, 0, path);
+      if (number >= 0) opened[call.to] = number;
+      return number < 0 ? number : 0;
+    }
+    case Operation::Pwrite:
+      if (open == opened.end()) return -EBADF;
+      return pwriteOf(files, 0, open->second, call.offset, bytes.data(), bytes.size());
+    case Operation::Close: {
+      if (open == opened.end()) return -EBADF;
+      int number = open->second;
+      opened.erase(open);
+      return closeOf(files, 0, number);
+    }
   }
   return -EINVAL;
+}
+
+// What is wrong with an open file, in words; empty: nothing.
+template <class F>
+std::string wrongIn(F& files, const OpenFiles& opened, const Model& model) {
+  for (const auto& [name, content] : model.opened()) {
+    auto open = opened.find(name);
+    if (open == opened.end()) return name + " is not open";
+    std::string bytes(content.size(), '\0');
+    if (int error = preadOf(files, 0, open->second, std::uint64_t{0}, bytes.data(), bytes.size()); error != 0)
+      return "the open file " + name + " can't be read: " + errorText(error);
+    auto differs = std::mismatch(bytes.begin(), bytes.end(), content.begin());
+    if (differs.first != bytes.end())
+      return "the open file " + name + " has other bytes from offset " + std::to_string(differs.first - bytes.begin()) +
+             " on";
+  }
+  return "";
 }
 
 // A damaged file system may have circles and names without number.
@@ -222,6 +271,13 @@ void workOn(F& files, const Tree& tree, const std::string& when) {
   if (!treeOf(files, when).empty()) fail(when + ", something is left when everything was removed");
 }
 
+// What the file system says of itself, if it does.
+template <class F>
+void askFsck(F& files, const std::string& when) {
+  int said = fsckOf(files, 0);
+  if (said != 0 && said != -ENOSYS) fail(when + ", fsck says: " + errorText(said));
+}
+
 // A run of the workload: mkfs, mount, the calls, unmount, and mount once more.
 constexpr std::size_t kBeforeCalls = 2;
 constexpr std::size_t kAfterCalls = 2;
@@ -254,23 +310,32 @@ int record(const char* image, const std::vector<Call>& calls) {
   if (int error = marked("mkfs", [&] { return F::mkfs(image); }); error != 0) fail("mkfs gives: " + errorText(error));
   if (marked("mount", mount) != 0) fail("a new file system can't be mounted");
   Model model;
+  OpenFiles opened;
   for (const Call& call : calls) {
-    int result = marked(textOf(call), [&] { return execute(*files, call); });
+    int result = marked(textOf(call), [&] { return execute(*files, call, opened); });
     if (result == -ENOSYS) {
       std::printf("not supported: %s\n", textOf(call).c_str());
       return 0;
     }
     if (int right = model.apply(call); result != right)
       fail(textOf(call) + " gives " + errorText(result) + ", and should give " + errorText(right));
+    if (std::string wrong = wrongIn(*files, opened, model); !wrong.empty())
+      fail("without a crash, after " + textOf(call) + ": " + wrong);
   }
   std::string difference = differenceOf(treeOf(*files, "without a crash"), model.tree());
   if (!difference.empty())
     fail("without a crash, after " + stepText(calls, kBeforeCalls + calls.size() - 1) + ": " + difference);
-  marked("unmount", [&] {
+  askFsck(*files, "without a crash");
+  // What the workload has left open is closed first.
+  int closed = marked("unmount", [&] {
+    int result = 0;
+    for (const auto& [name, number] : opened)
+      if (int error = closeOf(*files, 0, number); error != 0) result = error;
     files->unmount();
     files.reset();
-    return 0;
+    return result;
   });
+  if (closed != 0) fail("close gives: " + errorText(closed));
   if (marked("mount again", mount) != 0) fail("what was unmounted can't be mounted again");
   difference = differenceOf(treeOf(*files, "without a crash"), model.tree());
   if (!difference.empty()) fail("without a crash, mounted again: " + difference);
@@ -317,9 +382,32 @@ int recover(const char* image, const std::vector<Call>& calls) {
     std::string after = differenceOf(tree, later.tree());
     if (!after.empty()) fail(when + ": neither before it (" + before + ") nor after it (" + after + ")");
   }
+  askFsck(*files, when);
   workOn(*files, tree, when);
+  askFsck(*files, when + ", everything was removed");
   files->unmount();
   return 0;
+}
+
+// The workload of a file (empty: the first of one operation), or what a restart has to do after it.
+template <class F>
+int runWorkload(const char* image, const std::string& workloadFile) {
+  std::vector<Call> calls = workload(1, 0);
+  if (!workloadFile.empty()) {
+    std::ifstream file(workloadFile);
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string why;
+    auto read = callsOf(text, why);
+    if (!file || !read) {
+      std::fprintf(stderr, "%s: %s\n", workloadFile.c_str(), !file ? "can't be read" : why.c_str());
+      return 2;
+    }
+    calls = *read;
+  }
+  if (runtime::recovering()) return recover<F>(image, calls);
+  int code = record<F>(image, calls);
+  // Without Blackout the rest follows at once.
+  return code != 0 || runtime::active() ? code : recover<F>(image, calls);
 }
 
 template <class F>
@@ -338,22 +426,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s IMAGE [--workload FILE]\n", argv[0]);
     return 2;
   }
-  std::vector<Call> calls = workload(1, 0);
-  if (!workloadFile.empty()) {
-    std::ifstream file(workloadFile);
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    std::string why;
-    auto read = callsOf(text, why);
-    if (!file || !read) {
-      std::fprintf(stderr, "%s: %s\n", workloadFile.c_str(), !file ? "can't be read" : why.c_str());
-      return 2;
-    }
-    calls = *read;
-  }
-  if (runtime::recovering()) return recover<F>(image, calls);
-  int code = record<F>(image, calls);
-  // Without Blackout the rest follows at once.
-  return code != 0 || runtime::active() ? code : recover<F>(image, calls);
+  return runWorkload<F>(image, workloadFile);
 }
 
 }  // namespace blackout::fs

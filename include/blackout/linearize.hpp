@@ -427,7 +427,10 @@ Explanation<Spec> explainTasks(const std::vector<TimedCall<typename Spec::Call>>
   auto part = [&](std::vector<Task>& of) {
     Answer answer = Search<Spec>(calls, of, out, budget).run();
     unknown |= answer == Answer::Unknown;
-    return answer != Answer::No;
+    if (answer == Answer::No) return false;
+    // What could not come next, until something else did.
+    out.part.clear(), out.longest.clear(), out.contradictions.clear();
+    return true;
   };
   if constexpr (HasPart<Spec>::value) {
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;
@@ -450,7 +453,6 @@ Explanation<Spec> explainTasks(const std::vector<TimedCall<typename Spec::Call>>
     }
   }
   out.answer = unknown ? Answer::Unknown : Answer::Yes;
-  if (unknown) out.part.clear(), out.longest.clear(), out.contradictions.clear();
   return out;
 }
 

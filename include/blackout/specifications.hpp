@@ -25,7 +25,7 @@ enum class Does : std::uint8_t {
   Write,     // key, value
   Read,      // key -> value
   Add,       // value
-  Push,      // value
+  Push,      // value -> whether there was room, or nothing: there always is
   Pop,       // -> value, or nothing
 };
 
@@ -118,7 +118,14 @@ struct Sequence : ByReply<Sequence<kFirstInFirstOut>> {
     for (std::size_t i = first; i < items.size(); ++i) h = detail::mixed(h, items[i]);
     return h;
   }
-  Reply reply(const Call&) const {
+  // One that is full takes nothing. How much goes in, nobody says; something does: an empty one is not full.
+  bool apply(const Call& call, bool answered) {
+    if (!refused(call) || !answered) return ByReply<Sequence>::apply(call, answered);
+    return first != items.size();
+  }
+  static bool refused(const Call& c) { return c.does == Does::Push && c.reply && !c.reply->some; }
+  Reply reply(const Call& c) const {
+    if (c.does == Does::Push) return {true, 0};
     if (first == items.size()) return {};
     return {true, kFirstInFirstOut ? items[first] : items.back()};
   }
@@ -145,7 +152,7 @@ struct Queue : Sequence<true> {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& c = *calls[i].call;
       if (c.does == Does::Pop && !calls[i].must) unanswered = true;
-      if (c.does == Does::Pop && (!calls[i].must || !c.reply || !c.reply->some)) continue;
+      if (refused(c) || (c.does == Does::Pop && (!calls[i].must || !c.reply || !c.reply->some))) continue;
       Item& item = items[c.does == Does::Push ? c.value : c.reply->value];
       std::size_t& at = c.does == Does::Push ? item.push : item.pop;
       if (at != kNone) return;

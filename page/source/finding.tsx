@@ -1,4 +1,5 @@
 // One finding: the sentence first, then the places in the source, what happened, the bytes, what supports it, what to do.
+import { ImageDifference } from "./difference";
 import { CacheLines } from "./lines";
 import { counted, ownFrame, placeText } from "./report";
 import type { Frame, Report } from "./report";
@@ -26,7 +27,7 @@ function Diff({ text }: { text: string }) {
   return (
     <pre class="diff" tabIndex={0} aria-label="The fix as a patch">
       {text.replace(/\n$/, "").split("\n").map((line, i) => (
-        <div key={i} class={line.startsWith("+") && !line.startsWith("+++") ? "added" : line.startsWith("@@") ? "hunk" : ""}>{line || " "}</div>
+        <div key={i} class={line.startsWith("+") && !line.startsWith("+++") ? "added" : line.startsWith("-") && !line.startsWith("---") ? "removed" : line.startsWith("@@") ? "hunk" : ""}>{line || " "}</div>
       ))}
     </pre>
   );
@@ -41,6 +42,7 @@ export function FindingView({ report, index }: { report: Report; index: number }
         <span class={`badge ${f.severity}`}>{f.severity}</span> {f.title} <code>{f.kind}</code>
       </h2>
       <p class="verdict">{f.verdict}</p>
+      {f.explanation ? <p class="explanation">{f.explanation}</p> : null}
       <p class="meaning">{f.meaning}</p>
       <ol class="places">
         {f.places.map((p, i) => {
@@ -63,11 +65,12 @@ export function FindingView({ report, index }: { report: Report; index: number }
       </ol>
       <Timeline finding={f} />
       <CacheLines finding={f} />
+      <ImageDifference finding={f} />
       <section>
         <h3>Evidence</h3>
         {f.shown_by ? <p>{f.shown_by.crash ? `Here ${f.shown_by.crash}; ` : ""}{counted(f.shown_by.states, "crash state")} at {counted(f.shown_by.points, "point")}.</p> : null}
         <ul class="evidence">{f.evidence.map((e, i) => <li key={i}>{e}</li>)}</ul>
-        {f.shown_by && f.shown_by.output.length > 0 ? <pre class="output">{f.shown_by.output.join("\n")}</pre> : null}
+        {f.shown_by && f.shown_by.output.length > 0 ? <pre class="output" tabIndex={0} aria-label="What the restart printed">{f.shown_by.output.join("\n")}</pre> : null}
       </section>
       {f.fix || f.hint ? (
         <section class="fix">
@@ -80,7 +83,9 @@ export function FindingView({ report, index }: { report: Report; index: number }
       {f.replay ? (
         <section>
           <h3>Again</h3>
-          <pre class="command">blackout replay {f.replay}</pre>
+          <pre class="command" tabIndex={0}>blackout replay {f.replay}</pre>
+          {f.schedule ? <p>The recording was made with <code>--schedule {f.schedule}</code></p> : null}
+          {f.operations_file ? <p>Its operations are those of <code>{f.operations_file}</code></p> : null}
         </section>
       ) : null}
       <p class="id">id {f.fingerprint}</p>

@@ -78,6 +78,7 @@ export interface Finding {
   severity: "shown" | "suspected" | "performance";
   title: string;
   verdict: string;
+  explanation?: string | null;
   meaning: string;
   hint: string;
   places: Place[];
@@ -94,6 +95,8 @@ export interface Finding {
     points: number;
     output: string[];
   } | null;
+  schedule?: string;
+  operations_file?: string;
   replay: string | null;
   fix: { flushes: number; fences: number; tried: string; diff: string | null } | null;
 }

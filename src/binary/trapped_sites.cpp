@@ -81,22 +81,18 @@ const Site* TrappedSites::known(std::uint64_t id) const {
   return it == byId_.end() ? nullptr : it->second;
 }
 
-Result<void> TrappedSites::nameSites(const std::string& tracePath) {
+Result<void> TrappedSites::nameSites(const Trace& trace) {
   std::vector<std::pair<SiteNo, Site>> named;
-  {
-    auto trace = Trace::open(tracePath);
-    if (!trace) return tl::unexpected(trace.error());
-    for (const LoadedModule& m : trace->modules()) addModule(m.path);
-    for (SiteNo n = 1; n < trace->siteEnd(); ++n) {
-      const Site& raw = *trace->site(n);
-      if (!raw.trapped || !raw.module.empty()) continue;
-      const Site* site = at(raw.id);
-      if (site == nullptr) continue;
-      named.emplace_back(n, *site);
-      named.back().second.size = raw.size;
-    }
+  for (const LoadedModule& m : trace.modules()) addModule(m.path);
+  for (SiteNo n = 1; n < trace.siteEnd(); ++n) {
+    const Site& raw = *trace.site(n);
+    if (!raw.trapped || !raw.module.empty()) continue;
+    const Site* site = at(raw.id);
+    if (site == nullptr) continue;
+    named.emplace_back(n, *site);
+    named.back().second.size = raw.size;
   }
-  return appendSites(tracePath, named);
+  return appendSites(trace.name(), named);
 }
 
 }  // namespace blackout

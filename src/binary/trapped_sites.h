@@ -15,6 +15,8 @@
 
 namespace blackout {
 
+class Trace;
+
 // gcc names the parts and copies that it makes of a function: "insert.isra.0" is part of insert.
 inline std::string withoutClone(const std::string& function) {
   for (const char* suffix : {".isra.", ".constprop.", ".part.", ".cold", ".lto_priv."})
@@ -34,8 +36,8 @@ class TrappedSites {
   // One that at() has given, by the id that it has now; null: none.
   const Site* known(std::uint64_t id) const;
 
-  // Gives the sites of a trace that is not sealed their places.
-  Result<void> nameSites(const std::string& tracePath);
+  // Gives the sites of a trace that is not sealed their places, in its file.
+  Result<void> nameSites(const Trace& trace);
 
  private:
   struct Engine;

@@ -194,7 +194,7 @@ namespace {
 
 // What may have flushed or fenced without being seen: then a flush that seems to be missing may be there.
 std::string mayHaveFlushed(const Trace& trace) {
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+  for (EventNo n : trace.rare())
     if (kindOf(trace[n]) == EventKind::Unfollowed && trace[n].len != 0)
       return fmt::format("Nothing is said about durability: {}.", trace.payload(n));
   // A library that never touched PM (libcrypto has such places) needs no words.

@@ -35,10 +35,17 @@ std::uint64_t storesBefore(const Trace& trace, ThreadNo thread, EventNo at) {
   return made;
 }
 
-// The store that a thread is to stand still after, as a schedule and another trace know it.
+// How many stores the thread has made when this one is guaranteed.
+std::uint64_t storesWhileLost(const Index& index, ThreadNo thread, EventNo store) {
+  EventNo durable = index.stores()[index.storeOf(store)].guaranteedAt;
+  return storesBefore(index.trace(), thread, durable == kNever ? index.trace().end() : durable);
+}
+
+// A store, as a schedule and another trace know it, and where its thread is to stand still.
 struct Suspect {
   std::uint32_t thread = 0;  // under control
-  std::uint64_t stores = 0;  // that it has made then
+  std::uint64_t stores = 0;  // that it has made with this one
+  std::uint64_t until = 0;   // that it has made when it stands still: no fewer
   PmAddr addr = 0;
   std::uint64_t size = 0;
   SiteKey site;
@@ -61,13 +68,16 @@ std::optional<Stop> stopOf(const Trace& trace, const Suspect& s) {
   };
   std::uint64_t made = 0;
   std::optional<Stop> stop;
-  bool touched = false;
+  bool touched = false, still = false;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (!stop) {
-      if (!isStore(e) || !isBy(e, s.thread) || ++made != s.stores) continue;
-      if (siteKey(trace, e) != s.site) return std::nullopt;
-      stop = Stop{n};
+    if (!still) {
+      if (!isStore(e) || !isBy(e, s.thread)) continue;
+      if (++made == s.stores) {
+        if (siteKey(trace, e) != s.site) return std::nullopt;
+        stop = Stop{n};
+      }
+      still = made == s.until;
     } else if (isBy(e, s.thread) && kindOf(e) != EventKind::Switch) {
       stop->goesOn = n;
       break;
@@ -89,8 +99,7 @@ class Candidates {
   Result<void> run() {
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
-    auto trace = Trace::open(recording->tracePath);
-    if (!trace) return tl::unexpected(trace.error());
+    std::shared_ptr<const Trace> trace = recording->trace;
     auto index = Index::build(*trace, options_.model);
     if (!index) return tl::unexpected(index.error());
     auto trusted = trustedBy(options_, *trace);
@@ -104,20 +113,36 @@ class Candidates {
     const std::size_t most = std::min(candidates.size(), std::max<std::size_t>(kTried, options_.schedules));
     std::size_t tried = 0;
     for (; tried < most && !patience_.ending(); ++tried)
-      if (auto ok = attempt(*index, candidates[tried], numbers); !ok) return ok;
+      if (auto ok = attempts(*index, candidates[tried], numbers); !ok) return ok;
     tell(all, tried, most);
     return {};
   }
 
  private:
-  Result<void> attempt(const Index& index, const SeenEarly& c, const std::map<ThreadNo, std::uint32_t>& numbers) {
+  enum class Outcome { Shown, Refuted, Infeasible, Undecided };
+
+  // The thread stands still behind the store; where that shows nothing, behind the last store that it makes while this
+  // one may be lost: often that is the one that lets others come there (a sequence number, a flag, a link).
+  Result<void> attempts(const Index& index, const SeenEarly& c, const std::map<ThreadNo, std::uint32_t>& numbers) {
+    const std::uint64_t stores = storesBefore(index.trace(), c.storedBy, c.store) + 1;
+    const std::uint64_t last = storesWhileLost(index, c.storedBy, c.store);
+    auto outcome = attempt(index, c, numbers, stores, stores);
+    if (!outcome) return tl::unexpected(outcome.error());
+    bool nothing = *outcome == Outcome::Refuted || *outcome == Outcome::Infeasible;
+    if (nothing && last > stores && !patience_.ending()) {
+      auto later = attempt(index, c, numbers, stores, last);
+      if (!later) return tl::unexpected(later.error());
+      if (*later != Outcome::Infeasible) outcome = later;
+    }
+    ++outcomes_[*outcome];
+    return {};
+  }
+
+  Result<Outcome> attempt(const Index& index, const SeenEarly& c, const std::map<ThreadNo, std::uint32_t>& numbers,
+                          std::uint64_t stores, std::uint64_t until) {
     const Trace& trace = index.trace();
     const Event& store = trace[c.store];
-    Suspect s{numbers.at(c.storedBy),
-              storesBefore(trace, c.storedBy, c.store) + 1,
-              store.addr,
-              sizeOf(store),
-              siteKey(trace, store),
+    Suspect s{numbers.at(c.storedBy),  stores, until, store.addr, sizeOf(store), siteKey(trace, store),
               numbers.at(c.accessedBy)};
     options_.record.schedule = base_;
     auto& switches = options_.record.schedule.switches;
@@ -127,22 +152,20 @@ class Candidates {
       EventNo from = operation == nullptr ? c.access : operation->begin;
       switches.push_back({s.other, storesBefore(trace, c.accessedBy, from), s.thread, Switch::When::Stores});
     }
-    switches.push_back({s.thread, s.stores, s.other, Switch::When::Stores});
+    switches.push_back({s.thread, s.until, s.other, Switch::When::Stores});
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());
     CheckOptions judging = options_;
     judging.crash->seconds = patience_.left();
     bool chosen = false;
     {
-      auto directed = Trace::open(recording->tracePath);
-      if (!directed) return tl::unexpected(directed.error());
+      std::shared_ptr<const Trace> directed = recording->trace;
       std::optional<Stop> stop = stopOf(*directed, s);
       bool died = !endedWell(*recording, *directed, options_);
       if (died && died_++ == 0) firstDied_ = options_.record.schedule.text();
       if (!stop && !died) {
-        ++infeasible_;
         tellIncomplete(*recording, all_.report);
-        return {};
+        return Outcome::Infeasible;
       }
       // Only crashes while the store may be lost: of others the recording that led here has told.
       if (stop && judging.crash->points.whole()) {
@@ -156,13 +179,12 @@ class Candidates {
     }
     auto judged = judgeRecording(*recording, judging);
     if (!judged) return tl::unexpected(judged.error());
-    take(std::move(*judged), s, chosen);
-    return {};
+    return take(std::move(*judged), s, chosen);
   }
 
   // Of a directed run only what a restart showed is told, and why nothing could be said. `chosen`: the points are those
   // that matter for the candidate, and nobody asked for others.
-  void take(Judged judged, const Suspect& s, bool chosen) {
+  Outcome take(Judged judged, const Suspect& s, bool chosen) {
     Report& report = judged.report;
     std::erase_if(report.findings, [](const Finding& f) { return f.severity != Severity::Shown; });
     bool shown = std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& f) {
@@ -170,17 +192,13 @@ class Candidates {
         return !p.incidental && s.site.known && p.siteId == s.site.id;
       });
     });
-    if (shown)
-      ++shown_;
-    else if (report.incomplete.empty())
-      ++refuted_;
-    else
-      ++undecided_;
+    Outcome outcome = shown ? Outcome::Shown : report.incomplete.empty() ? Outcome::Refuted : Outcome::Undecided;
     report.notes.clear();
     if (report.exploration && chosen)
       std::erase_if(report.exploration->notExplored,
                     [](const std::string& sentence) { return sentence.starts_with("Crashes at other points than "); });
     all_.add(std::move(judged), options_.record.schedule.text());
+    return outcome;
   }
 
   void tell(std::size_t all, std::size_t tried, std::size_t most) {
@@ -189,8 +207,8 @@ class Candidates {
     if (tried != 0)
       text += fmt::format(
           "; tried by schedules and crashes: {} shown, {} refuted, {} where the other thread waits or never gets there",
-          shown_, refuted_, infeasible_);
-    if (undecided_ != 0) text += fmt::format(", {} not decided", undecided_);
+          outcomes_[Outcome::Shown], outcomes_[Outcome::Refuted], outcomes_[Outcome::Infeasible]);
+    if (outcomes_[Outcome::Undecided] != 0) text += fmt::format(", {} not decided", outcomes_[Outcome::Undecided]);
     if (tried < most)
       text += fmt::format("; {} not tried, because of {}", most - tried,
                           patience_.interrupted() ? "an interrupt" : "--time");
@@ -209,7 +227,8 @@ class Candidates {
   Judged& all_;
   Patience patience_;
   std::size_t uncontrolled_ = 0;
-  std::uint64_t shown_ = 0, refuted_ = 0, infeasible_ = 0, undecided_ = 0, died_ = 0;
+  std::map<Outcome, std::uint64_t> outcomes_;
+  std::uint64_t died_ = 0;
   std::string firstDied_;
 };
 

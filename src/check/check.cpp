@@ -5,6 +5,7 @@
 #include "check/one_recording.h"
 #include "check/races.h"
 #include "check/schedules.h"
+#include "check/several_recordings.h"
 
 namespace blackout {
 
@@ -19,14 +20,15 @@ Result<void> checkThreads(const CheckOptions& options, Judged& all) {
   all = std::move(*judged);
   if (auto ok = checkRaces(options, recording->tracePath, all); !ok) return ok;
   CheckOptions threaded = options;
-  for (const std::string& word : {std::string("--threads"), std::to_string(options.threads)})
-    threaded.record.command.push_back(word);
-  if (threaded.crash && threaded.crash->sameCommand) threaded.crash->program.command = threaded.record.command;
+  std::vector<std::string> words = options.record.command;
+  words.insert(words.end(), {"--threads", std::to_string(options.threads)});
+  takeCommand(threaded, std::move(words));
   return checkSchedules(std::move(threaded), all);
 }
 
 Result<void> judge(const CheckOptions& options, Judged& all) {
   if (options.corpus) return checkGuided(options, all);
+  if (options.campaign && !options.campaign->merge.empty()) return mergeCampaigns(options.campaign->merge, all);
   if (options.campaign) return checkCampaign(options, all);
   if (options.threads > 1) return checkThreads(options, all);
   if (options.schedules > 1 || options.preemptions) return checkSchedules(options, all);
@@ -48,7 +50,7 @@ Result<void> judge(const CheckOptions& options, Judged& all) {
 Result<Report> check(const CheckOptions& options) {
   Judged all;
   if (auto ok = judge(options, all); !ok) return tl::unexpected(ok.error());
-  all.report.command = options.record.command;
+  if (!options.record.command.empty()) all.report.command = options.record.command;
   return finished(std::move(all), options);
 }
 

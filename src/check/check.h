@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "findings/suppressions.h"
 #include "judge/crash_check.h"
 #include "mechanisms/description.h"
+#include "report/finding_files.h"
 #include "report/known_findings.h"
 #include "run/recording.h"
 
@@ -20,13 +23,29 @@ namespace blackout {
 // Lists of operations that a harness makes one after the other, each from a file (check/campaign.h).
 struct Campaign {
   struct Workload {
+    std::uint64_t number = 0;  // among those of all parts
     std::string name;
     std::string text;
   };
   std::vector<Workload> workloads;
-  std::string folder;     // for the files of those that show something
-  bool skipKnown = true;  // operations that went the same way through the code before are not explored again
-  std::function<void(std::uint64_t made, std::uint64_t of, std::uint64_t findings)> progress;
+  std::string folder;             // for the files of those that show something
+  std::set<std::string> without;  // operations that the file system does not have: nothing is missing without them
+  bool skipKnown = true;          // operations that went the same way through the code before are not explored again
+  // Where the results are kept as they come, to go on from, and what decides over them (check/results.h); empty:
+  // nowhere.
+  std::string results;
+  std::map<std::string, std::string> settings;
+  // Nothing is run: what is kept in these folders is added up.
+  std::vector<std::string> merge;
+
+  struct Progress {
+    std::uint64_t done = 0, of = 0;
+    std::uint64_t before = 0;  // of those that are done: by an earlier run of the same command
+    std::uint64_t onlyMade = 0;
+    std::uint64_t findings = 0;
+    double seconds = 0;
+  };
+  std::function<void(const Progress&)> progress;
 };
 
 struct CheckOptions {
@@ -44,27 +63,25 @@ struct CheckOptions {
   std::optional<std::uint64_t> preemptions;
   // Of a harness of <blackout/lin.hpp>: so many threads make its operations, after one has made them alone.
   std::uint64_t threads = 1;
-  // The consistency mechanisms of the program, checked; and crashes are those of its plans unless another strategy is
-  // asked for.
-  std::optional<Description> mechanisms;
-  bool plans = false;
-  bool planPairs = false;
+  std::optional<Description> mechanisms;  // of the program, checked; the strategy "plans" is made from them
   // Of a harness of <blackout/lin.hpp>: lists of operations that reach more than its first one are looked for, kept in
   // a folder and explored too (check/guided.h).
   struct Corpus {
     std::string folder;
     std::vector<std::string> harness;  // the command, without what says which operations
-    std::uint64_t seed = 1, operations = 24;
-    std::uint64_t runs = 0;  // without a crash, at most
+    std::uint64_t seed = 1;
+    std::optional<std::uint64_t> operations;  // none: as many as the harness finds fit
+    std::uint64_t runs = 0;                   // without a crash, at most
   };
   std::optional<Corpus> corpus;
   std::optional<Campaign> campaign;  // of a harness of <blackout/fs.hpp>
   bool anyExit = false;              // exit codes mean nothing: those of the recorded run too
   OnlyFilter only;
   Suppressions suppressions;
-  KnownFindings known;             // fingerprints of findings that are not to be told again
-  bool readySuppressions = false;  // the report is to have the lines that would hide its findings
-  std::string findings;            // folder for the findings' replay files
+  KnownFindings known;                          // fingerprints of findings that are not to be told again
+  bool readySuppressions = false;               // the report is to have the lines that would hide its findings
+  std::string findings;                         // folder for the findings' replay files
+  ReplayNames replays = ReplayNames::Numbered;  // how they lie in it
 };
 
 Result<Report> check(const CheckOptions& options);

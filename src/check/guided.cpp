@@ -89,6 +89,7 @@ class HarnessRunner : public ListRunner {
     record_.tracePath.clear();
     record_.keepPool.clear();
     record_.loads = true;
+    record_.mayRefuse = true;  // a list that the harness does not take
     record_.pinTime = true;
     record_.quiet = true;
   }
@@ -105,10 +106,15 @@ class HarnessRunner : public ListRunner {
   }
 
   Result<std::optional<Attempt>> generate(std::uint64_t seed, std::uint64_t operations) override {
+    return generated(seed, operations);
+  }
+  // Without a number as many as the harness finds fit.
+  Result<std::optional<Attempt>> generated(std::uint64_t seed, std::optional<std::uint64_t> operations) {
     std::error_code error;
     fs::remove(list_, error);
-    auto made = recorded(
-        {"--seed", std::to_string(seed), "--operations", std::to_string(operations), "--list-ops", list_.string()});
+    std::vector<std::string> words = {"--seed", std::to_string(seed), "--list-ops", list_.string()};
+    if (operations) words.insert(words.end(), {"--operations", std::to_string(*operations)});
+    auto made = recorded(words);
     if (!made) return tl::unexpected(made.error());
     std::optional<OperationList> list;
     if (fs::exists(list_, error)) {
@@ -134,8 +140,7 @@ class HarnessRunner : public ListRunner {
     if (!recording) return tl::unexpected(recording.error());
     ended_ = recording->waitStatus;
     if (ended_ != 0 || !recording->incomplete.empty()) return std::optional<Reached>();
-    auto trace = Trace::open(recording->tracePath);
-    if (!trace) return tl::unexpected(trace.error());
+    std::shared_ptr<const Trace> trace = recording->trace;
     value_ = valueOf(*trace);
     return std::optional<Reached>(reachedBy(*trace));
   }
@@ -163,9 +168,8 @@ class HarnessRunner : public ListRunner {
 
 class GuidedCheck {
  public:
-  GuidedCheck(CheckOptions options, Judged& all) : o_(std::move(options)), all_(all), patience_(patienceOf(o_)) {
-    withoutResume(o_);
-    if (o_.crash) o_.crash->tellReached = false;  // it is told of all lists together
+  GuidedCheck(CheckOptions options, Judged& all) : recordings_(std::move(options)), o_(recordings_.options), all_(all) {
+    if (recordings_.options.crash) recordings_.options.crash->tellReached = false;  // it is told of all lists together
   }
 
   Result<void> check() {
@@ -177,14 +181,15 @@ class GuidedCheck {
     if (!work) return tl::unexpected(work.error());
     HarnessRunner runner(o_, work->path(), forSearch());
     std::vector<std::string> command = o_.record.command;
-    auto first = runner.generate(o_.corpus->seed, o_.corpus->operations);
+    auto first = runner.generated(o_.corpus->seed, o_.corpus->operations);
     if (!first) return tl::unexpected(first.error());
     Guided guided;
     std::map<std::string, fs::path> files;  // of lists that were there, by their text
     if (*first) {
       auto known = readFolder(folder, files);
       if (!known) return tl::unexpected(known.error());
-      GuidanceOptions options{o_.corpus->seed, o_.corpus->operations, o_.corpus->runs, runner.value()};
+      GuidanceOptions options{o_.corpus->seed, o_.corpus->operations.value_or((*first)->list.size()), o_.corpus->runs,
+                              runner.value()};
       auto found = guide(**first, *known, runner, options);
       if (!found) return tl::unexpected(found.error());
       guided = std::move(*found);
@@ -200,7 +205,7 @@ class GuidedCheck {
     const SiteCoverage before = reached_.coverage();
     std::uint64_t explored = 0;
     for (const fs::path& file : lists) {
-      if (patience_.ending()) break;
+      if (recordings_.patience.ending()) break;
       std::vector<std::string> words = o_.corpus->harness;
       words.insert(words.end(), {"--ops", fs::absolute(file, error).string()});
       if (auto ok = explore(std::move(words), file.string()); !ok) return ok;
@@ -251,12 +256,9 @@ class GuidedCheck {
   }
 
   Result<void> explore(std::vector<std::string> command, const std::string& file) {
-    o_.record.command = std::move(command);
-    if (o_.crash && o_.crash->sameCommand) o_.crash->program.command = o_.record.command;
-    if (o_.crash) o_.crash->seconds = patience_.left();
-    auto recording = record(o_.record);
+    auto recording = recordings_.next(std::move(command));
     if (!recording) return tl::unexpected(recording.error());
-    auto judged = judgeRecording(*recording, o_);
+    auto judged = recordings_.judge(*recording);
     if (!judged) return tl::unexpected(judged.error());
     reached_.add(judged->reached);
     all_.addList(std::move(*judged), file);
@@ -296,7 +298,7 @@ class GuidedCheck {
           fmt::format("The first list alone reached {} of {} that store to the structs in "
                       "persistent memory.",
                       grouped(before.reached), counted(after.places, "line")));
-    if (std::string never = neverReached(after); !never.empty()) all_.report.notes.push_back(std::move(never));
+    if (std::string never = neverReached(after, true); !never.empty()) all_.report.notes.push_back(std::move(never));
   }
 
   // As it is told of the first list (findings/ending.h).
@@ -320,9 +322,9 @@ class GuidedCheck {
     return {};
   }
 
-  CheckOptions o_;
+  RecordingsInTurn recordings_;
+  const CheckOptions& o_;
   Judged& all_;
-  Patience patience_;
   LinesReached reached_;
 };
 

@@ -1,10 +1,12 @@
 #include "check/one_recording.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <span>
 
 #include "binary/symbolizer.h"
 #include "binary/uninstrumented.h"
@@ -14,6 +16,8 @@
 #include "findings/ending.h"
 #include "findings/numbers.h"
 #include "findings/run_summary.h"
+#include "judge/cured_too.h"
+#include "judge/removals.h"
 #include "mechanisms/invariants.h"
 #include "mechanisms/mechanism_findings.h"
 #include "mechanisms/plans.h"
@@ -25,10 +29,12 @@ namespace blackout {
 
 namespace {
 
-// What a trusted library does with its own data is not told; that it was not told is.
+// What a trusted library does with its own data is not told; that it was not told is. A transaction that is left open
+// is its caller's, though it begins in the library.
 void leaveOutTrusted(Report& report, const Trusted& trusted) {
-  std::size_t inside = std::erase_if(
-      report.findings, [&](const Finding& f) { return !f.places.empty() && trusted.insideAt(f.places.front().where); });
+  std::size_t inside = std::erase_if(report.findings, [&](const Finding& f) {
+    return f.kind != FindingKind::OpenTransaction && !f.places.empty() && trusted.insideAt(f.places.front().where);
+  });
   if (inside != 0)
     report.notes.push_back(
         fmt::format("{} inside trusted code {} left out.", counted(inside, "finding"), inside == 1 ? "was" : "were"));
@@ -49,6 +55,7 @@ std::string waitingPlace(Stacks& stacks, const Trace& trace, StackId where) {
 
 // Of a recording that ended because all threads waited for each other: where each of them did.
 void tellDeadlock(const Trace& trace, Report& report) {
+  if (trace.count(EventKind::Switch) == 0) return;
   std::map<ThreadNo, const Event*> waiting;
   bool all = false;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -94,6 +101,23 @@ void tellForeignThreads(const Trace& trace, Report& report) {
   }
 }
 
+// Store buffers are those of compiled code. What other code stores to other memory is not seen, and could overtake what
+// waits; the libraries of the languages are known to do so only where a lock or an atomic of the program orders it.
+void tellBuffers(const Trace& trace, const CheckOptions& options, Report& report) {
+  if (!options.model.tso || report.run.threads < 2) return;
+  std::span<const LoadedModule> modules = trace.modules();
+  if (std::none_of(modules.begin(), modules.end(), [](const LoadedModule& m) { return m.instrumented; })) {
+    report.incomplete.emplace_back(
+        "Nothing of the program was built with blackout-clang, so nothing waited in a store buffer (tso=on).");
+    return;
+  }
+  if (std::vector<std::string> plain = uninstrumentedLibraries(modules); !plain.empty())
+    report.incomplete.push_back(
+        fmt::format("Store buffers (tso=on) are those of code that was built with blackout-clang: what {} stored to "
+                    "memory that is not persistent did not empty them, and may have been seen too early.",
+                    fmt::join(plain, " and ")));
+}
+
 // What the recorded run says by itself.
 Report judgeTrace(const Index& index, const Recording& recording, const CheckOptions& options, const Trusted* trusted) {
   const Trace& trace = index.trace();
@@ -113,6 +137,7 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
             "followed while others could go on), so from there on the system decided, and another run may differ.");
   tellDeadlock(trace, report);
   tellForeignThreads(trace, report);
+  tellBuffers(trace, options, report);
   tellEnding(report, options.anyExit);
   std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(options.model);
@@ -210,8 +235,12 @@ Result<std::optional<Trusted>> trustedBy(const CheckOptions& options, const Trac
 }
 
 Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options) {
-  auto trace = Trace::open(recording.tracePath);
-  if (!trace) return tl::unexpected(trace.error());
+  std::shared_ptr<const Trace> trace = recording.trace;
+  if (trace == nullptr) {
+    auto opened = Trace::open(recording.tracePath);
+    if (!opened) return tl::unexpected(opened.error());
+    trace = std::make_shared<const Trace>(std::move(*opened));
+  }
   // Who recorded has looked already.
   if (options.record.command.empty()) recording.unseenReason = unseenReason(*trace);
   auto index = Index::build(*trace, options.model);
@@ -242,13 +271,13 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
     // The runtime kept there what other files were like.
     if (recording.folder) crash.program.before = (recording.folder->path() / "before").string();
     if (std::uint64_t top = heapTop(*trace); top != 0) crash.program.options.set("heaptop", top);
-    std::optional<CrashPlans> plans;
-    if (mechanisms && options.plans) {
+    std::shared_ptr<CrashPlans> plans;
+    if (mechanisms && crash.strategy.kind == StrategyKind::Plans) {
       auto points = choosePoints(*index, crash.points);
       if (!points) return tl::unexpected(points.error());
-      plans.emplace(*index, mechanisms->phases, std::move(*points), PlanOptions{options.planPairs, crash.seed});
-      crash.chosen = &*plans;
-      crash.strategy = kPlans;
+      plans = std::make_shared<CrashPlans>(*index, mechanisms->phases, std::move(*points),
+                                           PlanOptions{crash.strategy.pairs, crash.seed});
+      crash.plans = plans;
     }
     auto shown = exploreCrashes(*index, crash, report, reached);
     if (plans) tellPlans(plans->figures(), report);
@@ -256,8 +285,11 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
     replayable = std::move(*shown);
   }
   resolvePlaces(report, *trace);
+  SymbolizedStacks stacks;
+  findRemovals(report.findings, *index, stacks);
   joinUnlogged(report.findings);
   joinNotDurable(report.findings);
+  joinCuredToo(report.findings, *index);
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);
@@ -268,7 +300,7 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
 Report finished(Judged judged, const CheckOptions& options) {
   leaveOutKnown(judged.report, options.known);
   if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
-  saveReplays(judged.report, judged.replayable, options.findings);
+  saveReplays(judged.report, judged.replayable, options.findings, options.replays);
   return std::move(judged.report);
 }
 

@@ -72,11 +72,10 @@ bool overlapped(const Trace& trace, const Pair& pair) {
 
 class Races {
  public:
-  Races(CheckOptions options, Judged& all) : options_(std::move(options)), all_(all), patience_(patienceOf(options_)) {
-    withoutResume(options_);
+  Races(CheckOptions options, Judged& all)
+      : recordings_(std::move(options)), options_(recordings_.options), all_(all), command_(options_.record.command) {
     options_.record.pinTime = true;
     options_.record.loads = true;  // who saw what
-    command_ = options_.record.command;
   }
 
   // All races of one operation. `sites` are those of its stores when it ran alone.
@@ -86,10 +85,9 @@ class Races {
                                [&](const StoreOf& s) { return tried_[{s.site, name, rival}] < kTestsPerPlace; });
       if (!fresh) continue;
       if (ended()) return {};
-      options_.record.command = command_;
-      for (const std::string& word : {std::string("--race"), std::to_string(number), std::to_string(rival)})
-        options_.record.command.push_back(word);
-      if (options_.crash && options_.crash->sameCommand) options_.crash->program.command = options_.record.command;
+      std::vector<std::string> words = command_;
+      words.insert(words.end(), {"--race", std::to_string(number), std::to_string(rival)});
+      takeCommand(options_, std::move(words));
       auto stores = storesInThread();
       if (!stores) return tl::unexpected(stores.error());
       // Where it does not come to its end there is nothing to stop, and others of its kind would say the same.
@@ -109,19 +107,21 @@ class Races {
 
   // Something is left to do, and nobody waits for it.
   bool ended() {
-    cut_ |= patience_.ending();
+    cut_ |= recordings_.patience.ending();
     return cut_;
   }
   void tell() {
     all_.report.notes.push_back(
         fmt::format("Two operations at the same time: {}; in {} more the second operation waited for the first one.",
                     counted(tests_, "directed test"), waited_));
+    if (options_.model.tso && tests_ != 0)
+      all_.report.notes.emplace_back("Directed tests of two operations ran without store buffers (tso=on).");
     if (died_ != 0)
       all_.report.incomplete.push_back(fmt::format(
           "{} of two operations did not end well, the first under --schedule {}.", counted(died_, "run"), firstDied_));
     if (cut_)
       all_.report.incomplete.push_back(fmt::format("Not all directed tests of two operations were made, because of {}.",
-                                                   patience_.interrupted() ? "an interrupt" : "--time"));
+                                                   recordings_.patience.interrupted() ? "an interrupt" : "--time"));
   }
 
  private:
@@ -129,11 +129,10 @@ class Races {
   Result<std::optional<std::vector<StoreOf>>> storesInThread() {
     using Stores = std::optional<std::vector<StoreOf>>;
     options_.record.schedule = {.kind = Schedule::Kind::List};
-    auto recording = record(options_.record);
+    auto recording = recordings_.next();
     if (!recording) return tl::unexpected(recording.error());
     {
-      auto trace = Trace::open(recording->tracePath);
-      if (!trace) return tl::unexpected(trace.error());
+      std::shared_ptr<const Trace> trace = recording->trace;
       if (endedWell(*recording, *trace, options_)) {
         tellIncomplete(*recording, all_.report);
         Operations operations(*trace);
@@ -148,12 +147,11 @@ class Races {
 
   Result<void> test(const StoreOf& s) {
     options_.record.schedule.switches = {{kStopped, s.stores, kRival, Switch::When::Stores}};
-    auto recording = record(options_.record);
+    auto recording = recordings_.next();
     if (!recording) return tl::unexpected(recording.error());
     bool died = false;
     {
-      auto trace = Trace::open(recording->tracePath);
-      if (!trace) return tl::unexpected(trace.error());
+      std::shared_ptr<const Trace> trace = recording->trace;
       died = !endedWell(*recording, *trace, options_);
       Operations operations(*trace);
       auto pair = pairOf(operations);
@@ -168,8 +166,7 @@ class Races {
   }
 
   Result<void> judge(Recording& recording, bool died) {
-    if (options_.crash) options_.crash->seconds = patience_.left();
-    auto judged = judgeRecording(recording, options_);
+    auto judged = recordings_.judge(recording);
     if (!judged) return tl::unexpected(judged.error());
     std::string schedule = options_.record.schedule.text() + " --";
     for (const std::string& word : options_.record.command) schedule += " " + word;
@@ -180,9 +177,9 @@ class Races {
     return {};
   }
 
-  CheckOptions options_;
+  RecordingsInTurn recordings_;
+  CheckOptions& options_;  // theirs
   Judged& all_;
-  Patience patience_;
   std::vector<std::string> command_;
   std::map<std::tuple<std::uint64_t, std::string, unsigned>, unsigned> tried_;
   std::uint64_t tests_ = 0;

@@ -14,7 +14,7 @@ namespace blackout {
 
 namespace {
 
-enum Element : std::uint64_t { kSite, kAfterStore, kAfterAccess, kOften };
+enum Element : std::uint64_t { kSite, kAfterStore, kAfterAccess, kOften, kBranch };
 
 template <class... Numbers>
 std::uint64_t hashOf(Numbers... numbers) {
@@ -57,6 +57,8 @@ Reached reachedBy(const Trace& trace) {
     }
     const bool store = isStore(e);
     // What comes before the first operation and between two of them is the same for all lists.
+    if (in.depth != 0 && kindOf(e) == EventKind::Branch)
+      if (const Site* site = trace.siteOf(e)) out.hints.push_back(hashOf(kBranch, site->id, e.value));
     if (in.depth == 0 || (!store && groupOf(e) != EventGroup::Load)) continue;
     const Site* site = trace.siteOf(e);
     if (site == nullptr) continue;

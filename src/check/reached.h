@@ -4,7 +4,8 @@
 // - `stores` is what an exploration depends on: each instruction that stores to PM, and which store of the same
 //   operation came before it, so another branch between two stores is another element;
 // - `hints` is what is worth going on from: which access follows which in an operation, and how often, by powers of two
-//   (a chain that gets longer, a node that gets fuller), and how often each store came by in the whole run.
+//   (a chain that gets longer, a node that gets fuller), how often each store came by in the whole run, and which way
+//   each branch went, of code that was compiled with -mllvm -blackout-events=branch.
 #pragma once
 
 #include <cstdint>

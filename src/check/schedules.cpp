@@ -48,35 +48,35 @@ ScheduledRun scheduledRun(const Trace& trace) {
 
 }  // namespace
 
-Result<void> checkSchedules(CheckOptions options, Judged& all) {
-  if (auto ok = refuseResume(options); !ok) return ok;
-  withoutResume(options);
-  const Patience patience = patienceOf(options);
+Result<void> checkSchedules(CheckOptions given, Judged& all) {
+  if (auto ok = refuseResume(given); !ok) return ok;
+  RecordingsInTurn recordings(std::move(given));
+  CheckOptions& options = recordings.options;
+  const Patience& patience = recordings.patience;
   options.record.pinTime = true;
   std::optional<AllSchedules> every;
-  if (options.preemptions) every.emplace(*options.preemptions);
+  if (options.preemptions) every.emplace(*options.preemptions, options.model.tso);
   options.record.steps = every.has_value();
   std::set<std::uint64_t> seen;
   std::uint64_t steps = 0, made = 0;
   std::string unfinished;
   for (;;) {
     std::optional<Schedule> next = every ? every->next() : Schedule::varied(made, options.scheduleSeed, steps);
+    if (next && options.model.tso) next = next->withBuffers(made);
     if (!next || made == options.schedules) {
       if (every && (next || !every->complete())) unfinished = fmt::format("{} were tried, and there are more", made);
       break;
     }
     options.record.schedule = *next;
-    auto recording = record(options.record);
+    auto recording = recordings.next();
     if (!recording) return tl::unexpected(recording.error());
-    auto trace = Trace::open(recording->tracePath);
-    if (!trace) return tl::unexpected(trace.error());
+    std::shared_ptr<const Trace> trace = recording->trace;
     ScheduledRun run = scheduledRun(*trace);
     if (every) every->ran(*trace);
     ++made;
     steps = std::max(steps, run.steps);
     if (seen.insert(run.hash).second) {
-      if (options.crash) options.crash->seconds = patience.left();
-      auto judged = judgeRecording(*recording, options);
+      auto judged = recordings.judge(*recording);
       if (!judged) return tl::unexpected(judged.error());
       all.add(std::move(*judged), options.record.schedule.text());
     }

@@ -16,15 +16,16 @@ namespace {
 // Each try is a recording and the exploration of its crashes.
 constexpr unsigned kTries = 24, kFindings = 4, kAlone = 6;
 
-// The switches of a recorded run, by the steps of the thread that gives the turn away: so the others mean the same when
-// one of them is left out.
+// The switches of a recorded run, and what left the store buffers by the schedule's choice, by the steps of the thread
+// that gives the turn away: so the others mean the same when one of them is left out.
 std::vector<Switch> switchesOf(const Trace& trace) {
   std::vector<Switch> switches;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     auto to = static_cast<std::uint32_t>(e.value);
-    if (kindOf(e) != EventKind::Switch || e.len >= BLACKOUT_SWITCH_STEP || to == 0) continue;
-    switches.push_back({static_cast<std::uint32_t>(e.value >> 32), e.addr >> 32, to, Switch::When::OwnStep});
+    bool leaves = e.len == BLACKOUT_SWITCH_LEAVES;
+    if (kindOf(e) != EventKind::Switch || (e.len >= BLACKOUT_SWITCH_STEP && !leaves) || to == 0) continue;
+    switches.push_back({static_cast<std::uint32_t>(e.value >> 32), e.addr >> 32, to, Switch::When::OwnStep, leaves});
   }
   return switches;
 }
@@ -50,8 +51,7 @@ class Shrinking {
     if (!recording) return tl::unexpected(recording.error());
     std::vector<Switch> all;
     {
-      auto trace = Trace::open(recording->tracePath);
-      if (!trace) return tl::unexpected(trace.error());
+      std::shared_ptr<const Trace> trace = recording->trace;
       all = switchesOf(*trace);
     }
     constexpr std::size_t kMostSwitches = 1000;
@@ -107,6 +107,7 @@ class Shrinking {
     Schedule s;
     s.kind = Schedule::Kind::List;
     s.switches = switches;
+    if (options_.model.tso) s.buffers = 0;
     options_.record.schedule = s;
     auto recording = record(options_.record);
     if (!recording) return tl::unexpected(recording.error());

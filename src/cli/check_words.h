@@ -7,12 +7,13 @@
 
 #include "check/check.h"
 #include "cli/crash_options.h"
+#include "cli/outputs.h"
 #include "cli/record_options.h"
 #include "cli/subcommand.h"
 
 namespace blackout::cli {
 
-struct CheckWords {
+struct CheckWords : OutputWords {
   RecordOptions record;
   std::string fromTrace;
   std::vector<std::string> only;
@@ -20,31 +21,24 @@ struct CheckWords {
   bool printSuppressions = false;
   std::vector<std::string> trust;
   bool pmdk = false;
-  std::string failOn;  // empty: proved if crashes are explored, else suspected
   CrashWords crash;
   std::string model = "x86";
   std::vector<std::string> detect;
   std::string mechanisms;
-  bool planPairs = false;
-  std::string json;
-  std::string report;
-  std::string sarif;
-  std::string junit;
   std::string baseline;
-  std::string html;
-  std::string out;
-  bool quiet = false;
-  bool verbose = false;
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
   std::vector<std::string> arguments;
   bool needsSpecification = false;
   bool showPoints = false;
   bool judgeOrders = true;
+  // Operations come from a generator or a list, which options change.
+  bool generated = false;
   std::uint64_t schedules = 1;
   std::optional<std::uint64_t> preemptions;
   std::uint64_t threads = 1;
-  std::string corpus;  // a folder; empty: there is one list of operations
-  std::uint64_t operations = 24, corpusRuns = 400;
+  std::string corpus;                       // a folder; empty: there is one list of operations
+  std::optional<std::uint64_t> operations;  // none: as many as the harness finds fit
+  std::uint64_t corpusRuns = 400;
   // Of `fs`: the workloads, one after the other.
   std::optional<Campaign> campaign;
 };

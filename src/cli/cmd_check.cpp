@@ -16,14 +16,7 @@
 #include "cli/subcommand.h"
 #include "findings/numbers.h"
 #include "report/escape.h"
-#include "report/json.h"
-#include "report/junit.h"
 #include "report/known_findings.h"
-#include "report/output_file.h"
-#include "report/page.h"
-#include "report/run_folder.h"
-#include "report/sarif.h"
-#include "report/text.h"
 
 namespace blackout::cli {
 
@@ -31,15 +24,8 @@ namespace {
 
 // What the options mean, checked before anything runs: a mistyped option must not cost a run.
 struct Plan {
-  FailOn failOn{};
   CheckOptions check;
-  std::optional<OutputFile> json;
-  std::optional<OutputFile> report;
-  std::optional<OutputFile> sarif;
-  std::optional<OutputFile> junit;
-  std::optional<OutputFile> html;
-  std::optional<RunFolder> out;
-  Detail detail = Detail::Normal;
+  Outputs outputs;
 };
 
 // "x86:nt-order=any,tso=off": the model's name, then its settings.
@@ -53,17 +39,28 @@ Result<ModelOptions> modelNamed(const std::string& text) {
   return model;
 }
 
-Result<void> prepare(std::optional<OutputFile>& file, const std::string& path, const std::string& option) {
-  if (path.empty()) return {};
-  auto prepared = OutputFile::prepare(path, option);
-  if (!prepared) return tl::unexpected(prepared.error());
-  file = std::move(*prepared);
+// Store buffers run with the program, so they are part of how it is recorded.
+Result<void> takeBuffers(CheckOptions& check) {
+  Schedule& schedule = check.record.schedule;
+  if (!check.model.tso) {
+    if (!schedule.buffers) return {};
+    return fail(fmt::format("--schedule {}: store buffers are of --model x86:tso=on", schedule.text()));
+  }
+  if (!check.trace.empty())
+    return fail("--model ...tso=on: store buffers run with the program; leave out --from-trace, and name it after --");
+  if (!schedule.controlled())
+    return fail("--model ...tso=on: what leaves a store buffer is part of the schedule; leave out --schedule system");
+  if (check.record.trap == Trap::Never)
+    return fail(
+        "--model ...tso=on: what libc reads must be followed, so that it reads no old value; leave out "
+        "--trap never");
+  schedule = schedule.withBuffers();
   return {};
 }
 
 // A trace has no command: to explore it, one must be named.
 bool explores(const CheckWords& options) {
-  return !options.crash.noExplore &&
+  return !options.crash.noExplore && !(options.campaign && !options.campaign->merge.empty()) &&
          (options.fromTrace.empty() || !options.crash.recover.empty() || !options.crash.checker.empty());
 }
 
@@ -82,18 +79,14 @@ Result<Plan> planOf(const CheckWords& options) {
     if (!options.record.patches) check.crash->program.options.set("patches", 0);
     if (options.record.repBytes) check.crash->program.options.set("repbytes", 1);
   }
-  auto failOn = failOnNamed(!options.failOn.empty()                     ? options.failOn
-                            : check.crash && options.mechanisms.empty() ? "proved"
-                                                                        : "suspected");
-  if (!failOn)
-    return fail(fmt::format("--fail-on={}: no such severity; it is shown, proved, suspected or perf", options.failOn));
-  plan.failOn = *failOn;
-  if (options.quiet && options.verbose) return fail("--quiet and --verbose: leave one out");
-  if (options.quiet) plan.detail = Detail::Quiet;
-  if (options.verbose) plan.detail = Detail::Verbose;
+  auto outputs =
+      Outputs::prepare(options, check.crash && options.mechanisms.empty() ? FailOn::Proved : FailOn::Suspected);
+  if (!outputs) return tl::unexpected(outputs.error());
+  plan.outputs = std::move(*outputs);
   auto model = modelNamed(options.model);
   if (!model) return tl::unexpected(model.error());
   check.model = *model;
+  if (auto ok = takeBuffers(check); !ok) return tl::unexpected(ok.error());
   auto detect = parseDetectOptions(options.detect);
   if (!detect) return fail("--detect: " + detect.error().sentence);
   check.detect = std::move(*detect);
@@ -129,33 +122,28 @@ Result<Plan> planOf(const CheckWords& options) {
     if (!description) return fail("--mechanisms " + description.error().sentence);
     check.mechanisms = std::move(*description);
   }
-  check.plans = check.mechanisms && (options.crash.strategy.empty() || options.crash.strategy == "plans");
-  if (options.crash.strategy == "plans" && !check.mechanisms)
-    return fail("--strategy plans: plans are made from a description; name one with --mechanisms");
-  check.planPairs = options.planPairs;
-  if (check.planPairs && !check.plans)
-    return fail("--plan-pairs: the plans are those of --mechanisms; name a description");
+  auto strategy = strategyChoice(options.crash, check.mechanisms.has_value());
+  if (!strategy) return tl::unexpected(strategy.error());
+  if (check.crash) check.crash->strategy = *strategy;
   check.anyExit = options.crash.expectExit == "any";
-  if (auto ok = prepare(plan.json, options.json, "--json"); !ok) return tl::unexpected(ok.error());
-  if (auto ok = prepare(plan.report, options.report, "--report"); !ok) return tl::unexpected(ok.error());
-  if (auto ok = prepare(plan.sarif, options.sarif, "--sarif"); !ok) return tl::unexpected(ok.error());
-  if (auto ok = prepare(plan.junit, options.junit, "--junit"); !ok) return tl::unexpected(ok.error());
-  if (auto ok = prepare(plan.html, options.html, "--html"); !ok) return tl::unexpected(ok.error());
-  if (!options.out.empty()) {
-    auto folder = RunFolder::make(options.out);
-    if (!folder) return tl::unexpected(folder.error());
-    check.findings = folder->path();
-    plan.out = std::move(*folder);
-  }
-  int onOutput = 0;
-  for (const auto* file : {&plan.json, &plan.sarif, &plan.junit}) onOutput += *file && (*file)->isStandardOutput();
-  if (onOutput > 1) return fail("--json, --sarif and --junit: only one of them can go to standard output");
-  check.record.outputToStandardError = onOutput == 1;
-  std::optional<OutputFile> kept;
-  if (auto ok = prepare(kept, options.record.tracePath, "--trace"); !ok) return tl::unexpected(ok.error());
+  check.record.outputToStandardError = plan.outputs.onStandardOutput();
+  if (!options.record.tracePath.empty())
+    if (auto ok = OutputFile::prepare(options.record.tracePath, "--trace"); !ok) return tl::unexpected(ok.error());
   std::error_code error;
-  if (!std::filesystem::is_directory(options.record.keepPool, error))
-    if (auto ok = prepare(kept, options.record.keepPool, "--keep-pool"); !ok) return tl::unexpected(ok.error());
+  if (!options.record.keepPool.empty() && !std::filesystem::is_directory(options.record.keepPool, error))
+    if (auto ok = OutputFile::prepare(options.record.keepPool, "--keep-pool"); !ok) return tl::unexpected(ok.error());
+  if (auto ok = plan.outputs.makeFolder(options); !ok) return tl::unexpected(ok.error());
+  if (plan.outputs.out) {
+    check.findings = plan.outputs.out->path();
+    check.replays = ReplayNames::Folders;
+    if (check.crash && options.crash.resume.empty())
+      check.crash->saveTo = (std::filesystem::path(check.findings) / "resume").string();
+    if (check.campaign) {
+      check.campaign->folder = check.findings + "/workloads";
+      // A campaign that goes on from its results refers to the lists of operations of all runs before.
+      plan.outputs.limits = {};
+    }
+  }
   return plan;
 }
 
@@ -165,62 +153,6 @@ void showEstimate(const CrashEstimate& e) {
   if (isatty(STDERR_FILENO) != 1 && e.manySeconds < kWorthSaying) return;
   fmt::print(stderr, "{}; a restart takes {:.1f} ms; {} to {}, if they are like most\n", counted(e.points, "point"),
              e.secondsPerRun * 1000, durationText(e.fewSeconds), durationText(e.manySeconds));
-}
-
-// False: standard error can't be written.
-bool say(const std::string& text) { return std::fwrite(text.data(), 1, text.size(), stderr) == text.size(); }
-
-// All that there is to say, in the folder of this run.
-bool publishIn(const RunFolder& folder, const Report& report, const Plan& plan, TextOptions text) {
-  text.color = false;
-  text.detail = Detail::Verbose;
-  std::string json = renderJson(report, plan.failOn);
-  auto page = renderPage(json, "the report");
-  Result<void> done = folder.write("report.txt", renderText(report, text));
-  if (done) done = folder.write("report.json", json);
-  if (done && !page) done = tl::unexpected(page.error());
-  if (done) done = folder.write("report.html", *page);
-  if (done) done = folder.finish();
-  if (!done) say(fmt::format("blackout check: {}\n", escapeText(done.error().sentence)));
-  return done.has_value();
-}
-
-// What can't be written where it should go is said on standard error, and the report with it. False: something could
-// not be written.
-bool publish(const Report& report, const Plan& plan) {
-  TextOptions text;
-  text.detail = plan.detail;
-  std::error_code error;
-  text.root = std::filesystem::current_path(error).string();
-  Result<void> written;
-  if (plan.report) written = plan.report->write(renderText(report, text));
-  bool all = written.has_value();
-  if (plan.report && all) {
-    all &= say(summaryLine(report) + "\n");
-  } else {
-    text.color = wantsColor(STDERR_FILENO);
-    all &= say(renderText(report, text));
-  }
-  if (!written) say(fmt::format("blackout check: {}\n", escapeText(written.error().sentence)));
-  auto also = [&](const std::optional<OutputFile>& file, const auto& render) {
-    if (!file) return;
-    auto done = file->write(render());
-    if (!done) say(fmt::format("blackout check: {}\n", escapeText(done.error().sentence)));
-    all &= done.has_value();
-  };
-  also(plan.json, [&] { return renderJson(report, plan.failOn); });
-  also(plan.sarif, [&] { return renderSarif(report, plan.failOn, text.root); });
-  also(plan.junit, [&] { return renderJunit(report, plan.failOn, text.root); });
-  if (plan.out) all &= publishIn(*plan.out, report, plan, text);
-  if (plan.html) {
-    auto page = renderPage(renderJson(report, plan.failOn), "the report");
-    if (page)
-      also(plan.html, [&] { return *page; });
-    else
-      say(fmt::format("blackout check: {}\n", escapeText(page.error().sentence)));
-    all &= page.has_value();
-  }
-  return all;
 }
 
 // Runs the check with somebody who watches it, and who may interrupt it.
@@ -237,16 +169,12 @@ Result<Report> watched(CheckOptions options) {
                  p.exploration.runsPerSecond, p.failingWays, p.exploration.seconds});
     };
   }
-  if (options.campaign && isatty(STDERR_FILENO) == 1) {
+  if (options.campaign && options.crash) {
     options.crash->progress = nullptr;
     options.crash->estimate = nullptr;
-    options.campaign->progress = [&](std::uint64_t made, std::uint64_t of, std::uint64_t findings) {
-      fmt::print(stderr, "\rworkload {} of {}, {} ", made, of, counted(findings, "finding"));
-      std::fflush(stderr);
-    };
+    options.campaign->progress = [&](const Campaign::Progress& p) { line.show(progressText(p), p.seconds); };
   }
   auto report = check(options);
-  if (options.campaign && isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
   line.clear();
   return report;
 }
@@ -254,7 +182,9 @@ Result<Report> watched(CheckOptions options) {
 }  // namespace
 
 Result<ExitCode> runCheck(CheckWords options, const ProgramCommand& program, const std::string& subcommand) {
-  if (options.fromTrace.empty()) {
+  if (options.campaign && !options.campaign->merge.empty()) {
+    if (program.given) return fail("--merge adds up what is kept; leave out the program after --");
+  } else if (options.fromTrace.empty()) {
     if (auto ok = takeProgram(options.record, program, subcommand); !ok) return tl::unexpected(ok.error());
   } else if (program.given) {
     return fail("--from-trace judges a run that is over; leave out the program after --");
@@ -274,12 +204,11 @@ Result<ExitCode> runCheck(CheckWords options, const ProgramCommand& program, con
     plan->check.crash->stages = options.needsSpecification;
     plan->check.crash->showPoints = options.showPoints;
     plan->check.crash->judgeOrders = options.judgeOrders;
+    plan->check.crash->generated = options.generated;
   }
   auto report = watched(plan->check);
   if (!report) return tl::unexpected(report.error());
-  bool published = publish(*report, *plan);
-  ExitCode code = exitCodeOf(*report, plan->failOn);
-  return code == ExitCode::Clean && !published ? ExitCode::Inconclusive : code;
+  return publish(*report, plan->outputs, subcommand);
 }
 
 namespace {
@@ -348,36 +277,15 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
                  "their rules are checked, and crashes are tried only where they don't protect (--strategy plans). "
                  "'blackout mechanisms' proposes a description; --fail-on is suspected then")
       ->type_name("FILE");
-  app.add_flag("--plan-pairs", o.planPairs, "with --mechanisms: plans for each two unprotected stores, too");
+  app.add_flag("--plan-pairs", o.crash.planPairs, "with --mechanisms: plans for each two unprotected stores, too");
   app.add_option("--model", o.model, modelHelp())->type_name("MODEL");
   app.add_option("--detect", o.detect, detectHelp())->type_name("KIND,...")->delimiter(',')->allow_extra_args(false);
-  app.add_option("--json", o.json,
-                 "write the report as JSON too; -: to standard output, and the program's own "
-                 "output to standard error")
-      ->type_name("FILE");
-  app.add_option("--sarif", o.sarif, "write the report as SARIF 2.1.0 too, for code scanning; -: to standard output")
-      ->type_name("FILE");
-  app.add_option("--junit", o.junit, "write the report as JUnit's XML too; -: to standard output")->type_name("FILE");
-  app.add_option(
-         "--html", o.html,
-         "write the report as a page too, one file that needs no network; 'blackout report' makes one of a JSON "
-         "report")
-      ->type_name("FILE");
-  app.add_option(
-         "--out", o.out,
-         "keep everything in a new folder in this one, 1, 2 and so on: the report as text, JSON and page, and the "
-         "findings' files; 'latest' leads to the last")
-      ->type_name("FOLDER");
+  declareOutputOptions(app, o);
   app.add_option("--baseline", o.baseline,
-                 "an earlier report that --json wrote: its findings are left out and counted, and only what is new is "
+                 "an earlier report that --json wrote, or a run's folder: its findings are left out and counted, and "
+                 "only what is new is "
                  "reported")
       ->type_name("FILE");
-  app.add_option("--report", o.report, "write the report to this file instead of standard error")->type_name("FILE");
-  app.add_flag("-q,--quiet", o.quiet,
-               "report only the verdict, a line for each finding, and what makes the result inconclusive");
-  app.add_flag("-v,--verbose", o.verbose,
-               "report more of the source and of the calls, what each kind of finding means, and the limits of every "
-               "result");
 }
 
 namespace {

@@ -43,7 +43,9 @@ const Register registered({
     .details =
         "FILE is one that 'blackout check' wrote for a finding. Where a missing flush or fence is the cause, the check "
         "puts one where a statement could be, at every execution of it, and asks of every crash state of the finding, "
-        "at all points, whether it can still come about. If none can, the change is written with the program's own "
+        "at all points, whether it can still come about. Bytes that a transaction lacks are added to it in the same "
+        "way, "
+        "and no restart may fail with them. If nothing is left, the change is written with the program's own "
         "functions, as a unified diff against the source: to standard output; what was tried, and what it costs, to "
         "standard error. The program itself is not run with it: apply the patch, build, and check again.\n\n"
         "Exit codes: 0 there is a patch, 2 wrong usage or unusable input, 3 there is none; what to do is said in "

@@ -111,7 +111,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     auto opened = Trace::open(options.trace);
     if (!opened) return tl::unexpected(opened.error());
     trace.emplace(std::move(*opened));
-    commits = likelyCommits(*trace, guardians);
+    commits = likelyCommits(*trace, accessesOf(guardians));
     if (commits->loads == 0)
       incomplete.push_back("the trace has no loads, so no guardian is known by its address; record it with --loads");
   }

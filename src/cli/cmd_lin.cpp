@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "blackout/lin/operations.hpp"
 #include "cli/check_words.h"
 
 namespace blackout::cli {
@@ -52,10 +53,16 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
       return fail(fmt::format("--ops {}: can't be read; name a file with an operation on each line", words.ops));
     words.check.arguments = {"--ops", std::filesystem::absolute(words.ops).string()};
   } else {
-    words.check.arguments = {"--seed", std::to_string(words.check.crash.seed), "--operations",
-                             std::to_string(words.check.operations)};
+    // Directed tests are made for each operation: a structure that finds many fit gets no more than others.
+    if (words.check.threads > 1 && !words.check.operations) words.check.operations = lin::kUsualOperations;
+    words.check.arguments = {"--seed", std::to_string(words.check.crash.seed)};
+    if (words.check.operations) {
+      words.check.arguments.emplace_back("--operations");
+      words.check.arguments.push_back(std::to_string(*words.check.operations));
+    }
   }
   if (auto ok = checkCorpus(words); !ok) return tl::unexpected(ok.error());
+  if (words.check.operations == 0) return fail("--operations 0: nothing would be tested; one at least");
   if (words.check.threads == 0 || words.check.threads > 64) return fail("--threads: 1 to 64");
   if (words.check.threads > 1 && !words.check.fromTrace.empty())
     return fail("--threads: a trace is of one run; leave out --from-trace, and name the harness after --");
@@ -63,6 +70,7 @@ Result<ExitCode> run(LinWords words, const ProgramCommand& program) {
   if (words.check.threads > 1 && words.check.schedules == 1 && !words.check.preemptions)
     words.check.schedules = kSchedules;
   words.check.needsSpecification = true;
+  words.check.generated = true;
   words.check.showPoints = words.showPoints;
   words.check.judgeOrders = words.judge == "order";
   return runCheck(std::move(words.check), program, "lin");
@@ -88,7 +96,10 @@ const Register registered({
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<LinWords>();
       declareCheckOptions(app, o->check);
-      app.add_option("--operations", o->check.operations, "how many operations are generated; 24 by default")
+      app.add_option(
+             "--operations", o->check.operations,
+             "how many operations are generated; by default 24, of a queue or a stack 60, or as many as fill it twice "
+             "if it says how much it holds (capacity())")
           ->type_name("N");
       app.add_option("--ops", o->ops,
                      "a file of operations to make instead of generated ones: a name and numbers on each line, as "

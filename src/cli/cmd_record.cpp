@@ -27,20 +27,19 @@ Result<ExitCode> run(Options options, const ProgramCommand& program) {
   if (auto ok = OutputFile::prepare(options.record.tracePath, "-o"); !ok) return tl::unexpected(ok.error());
   auto recording = record(options.record);
   if (!recording) return tl::unexpected(recording.error());
-  auto trace = Trace::open(recording->tracePath);
-  if (!trace) return tl::unexpected(trace.error());
+  const Trace& trace = *recording->trace;
 
   Report report;
   report.notes = recording->notes;
   report.incomplete = recording->incomplete;
   if (!recording->unseenReason.empty()) report.notes.push_back(recording->unseenReason);
-  summarise(*trace, report);
+  summarise(trace, report);
   // A program that failed by itself was still recorded whole.
   if (std::string ending = endingText(recording->waitStatus); !ending.empty())
     report.notes.push_back(fmt::format("The program itself ended with {}, without a simulated crash.", ending));
   for (const std::string& s : report.notes) fmt::print(stderr, "note: {}\n", escapeText(s));
   for (const std::string& s : report.incomplete) fmt::print(stderr, "inconclusive: {}\n", escapeText(s));
-  fmt::print(stderr, "blackout: {} events in {}\n", trace->eventCount(), escapeText(recording->tracePath));
+  fmt::print(stderr, "blackout: {} events in {}\n", trace.eventCount(), escapeText(recording->tracePath));
   return report.complete() ? ExitCode::Clean : ExitCode::Inconclusive;
 }
 

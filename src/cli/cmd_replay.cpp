@@ -58,10 +58,10 @@ Result<ExitCode> run(const Options& options) {
   if (chdir(file->folder.c_str()) != 0)
     fmt::print(stderr, "blackout replay: {}: {}; the restart runs in the current folder instead\n",
                escapeText(file->folder), std::strerror(errno));
+  if (!keepPool.empty())
+    if (auto ok = keepPools(*file, keepPool); !ok) return tl::unexpected(ok.error());
   auto replay = FindingReplay::prepare(*file);
   if (!replay) return tl::unexpected(replay.error());
-  if (!keepPool.empty())
-    if (auto ok = replay->keepPools(keepPool); !ok) return tl::unexpected(ok.error());
   auto replayed = replay->run();
   if (!replayed) return tl::unexpected(replayed.error());
   if (options.gdb) {

@@ -1,15 +1,15 @@
-// `blackout report`: a report that was kept as JSON, as a page.
+// `blackout report`: a report that was kept as JSON, as a page; the runs of a folder, as a list.
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "cli/subcommand.h"
 #include "report/output_file.h"
 #include "report/page.h"
+#include "report/run_index.h"
+#include "report/saved_report.h"
 
 namespace blackout::cli {
 
@@ -20,19 +20,25 @@ struct Options {
   std::string output;  // empty: report.html, in a run's folder or here
 };
 
+// The runs of a folder of --out.
+Result<ExitCode> list(const std::string& folder) {
+  auto index = RunIndex::open(folder, false);
+  if (!index) return tl::unexpected(index.error());
+  auto runs = index->runs();
+  if (!runs) return tl::unexpected(runs.error());
+  fmt::print("{}", renderRuns(*runs));
+  return ExitCode::Clean;
+}
+
 Result<ExitCode> run(Options options) {
   if (options.file.empty()) return fail("name a report: blackout report report.json");
+  if (RunIndex::isIn(options.file)) return list(options.file);
   std::error_code ignored;
   bool folder = std::filesystem::is_directory(options.file, ignored);
   if (options.output.empty()) options.output = folder ? options.file + "/report.html" : "report.html";
-  if (folder) options.file += "/report.json";
-  constexpr std::uintmax_t kLargest = std::uintmax_t{256} << 20;
-  std::error_code error;
-  std::uintmax_t size = std::filesystem::file_size(options.file, error);
-  std::ifstream in(options.file, std::ios::binary);
-  if (error || !in) return fail(fmt::format("{}: can't be read; name a report that --json wrote", options.file));
-  if (size > kLargest) return fail(fmt::format("{}: is too large for a report", options.file));
-  auto page = renderPage(std::string(std::istreambuf_iterator<char>(in), {}), options.file);
+  auto text = readReportText(options.file, "");
+  if (!text) return tl::unexpected(text.error());
+  auto page = renderPage(*text, options.file);
   if (!page) return tl::unexpected(page.error());
   auto file = OutputFile::prepare(options.output, "--output");
   if (!file) return tl::unexpected(file.error());
@@ -42,15 +48,21 @@ Result<ExitCode> run(Options options) {
 
 const Register registered({
     .name = "report",
-    .summary = "make a page of a report",
+    .summary = "make a page of a report, or list the runs that were kept",
     .synopsis = "blackout report FILE.json [--output FILE]\n"
-                "blackout report FOLDER/latest",
+                "blackout report FOLDER/latest\n"
+                "blackout report FOLDER",
     .details =
         "FILE.json is a report that 'blackout check --json' wrote; FOLDER/latest is a run's folder (--out FOLDER). The "
         "page is one file that needs no network: an "
         "overview, "
         "and for each finding its places in the source, what happened, the bytes, the fix. The lines of the source "
-        "are taken as they are now. 'blackout check --html' writes the same at once.",
+        "are taken as they are now. 'blackout check --html' writes the same at once.\n\n"
+        "FOLDER alone, as --out names it, lists its runs: when each began, its command and verdict, and how many of "
+        "its "
+        "findings are new since the run of the same command before. It reads FOLDER/index.db, an SQLite database with "
+        "a "
+        "row for each run and each finding.",
     .declare = [](CLI::App& app) -> Action {
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->file, "the report");

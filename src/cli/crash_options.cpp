@@ -19,31 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "sample:100": the name, and how many states per point.
-Result<void> takeStrategy(CrashOptions& options, const std::string& text) {
-  std::size_t colon = text.find(':');
-  options.strategy = text.substr(0, colon);
-  options.seed = 1;
-  if (options.strategy == "tests") {
-    auto set = likelySetNamed(colon == std::string::npos ? "likely" : text.substr(colon + 1));
-    if (!set)
-      return fail(fmt::format("--strategy {}: around which stores? likely, guardians, published, marked or all", text));
-    options.testsAt = *set;
-    if (options.crashesInARow > 1)
-      return fail("--strategy tests: its tests are of one crash; leave out --failures, or the strategy");
-    return {};
-  }
-  if (colon != std::string::npos) {
-    const char* end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data() + colon + 1, end, options.samples);
-    if (options.strategy != "sample" || error != std::errc() || stop != end || options.samples == 0)
-      return fail(fmt::format("--strategy {}: only sample takes a number, as sample:100", text));
-  }
-  if (auto made = makeStrategy(options.strategy); !made)
-    return fail(fmt::format("--strategy {}: {}", text, made.error().sentence));
-  return {};
-}
-
 Result<ExpectExit> expectExitNamed(const std::string& text) {
   if (text == "auto") return ExpectExit::Auto;
   if (text == "zero") return ExpectExit::Zero;
@@ -153,16 +128,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("N")
       ->check(CLI::Validator(
           [](std::string& text) { return CLI::Range(1, 8)(text).empty() ? "" : "it is a number from 1 to 8"; }, ""));
-  app.add_option(
-         "--strategy", w.strategy,
-         "which of the states that a crash may leave are tried. lazy (default): all that a restart can distinguish; "
-         "exhaustive: every one; two-plan: for each store only it, and all but it; all-in-place: everything "
-         "persisted; sample:N: N random ones at each point; plans (with --mechanisms, and its default): for each store "
-         "that no mechanism protects only it, and all but it, and those that test the mechanisms; tests: around each "
-         "store that is likely to be a linearization point the two of Durinn, only it durable and all but it "
-         "(tests:guardians, tests:published: by one rule alone; tests:marked: those of blackout_lp(); tests:all: "
-         "around "
-         "every store)")
+  app.add_option("--strategy", w.strategy, "which of the states that a crash may leave are tried. " + strategyHelp())
       ->type_name("NAME");
   app.add_option("--assume", w.assume,
                  "checksums: a record of many lines that a restart reads whole counts as checksummed, even if "
@@ -206,7 +172,9 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
          "finding")
       ->type_name("MIB")
       ->check(atLeastOne());
-  app.add_option("--resume", w.resume, "continue an exploration that was ended early, from the file that it left")
+  app.add_option(
+         "--resume", w.resume,
+         "continue an exploration that was ended early, from the file that it left, or the run's folder (--out)")
       ->type_name("FILE");
   app.add_option("--findings", w.findings,
                  "folder for the findings' replay files, created if there are any; blackout-findings by default")
@@ -235,6 +203,21 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
       ->type_name("NAME");
   app.add_flag("--loads-report", w.loadsReport,
                "list the restarted program's loads that may read from more than one store");
+}
+
+Result<StrategyChoice> strategyChoice(const CrashWords& w, bool mechanisms) {
+  std::string_view text = !w.strategy.empty() ? std::string_view(w.strategy)
+                                              : nameOf(mechanisms ? StrategyKind::Plans : StrategyKind::Lazy);
+  auto choice = StrategyChoice::parse(text);
+  if (!choice) return fail(fmt::format("--strategy {}: {}", text, choice.error().sentence));
+  if (choice->kind == StrategyKind::Tests && w.crashesInARow > 1)
+    return fail("--strategy tests: its tests are of one crash; leave out --failures, or the strategy");
+  if (choice->kind == StrategyKind::Plans && !mechanisms)
+    return fail("--strategy plans: plans are made from a description; name one with --mechanisms");
+  choice->pairs = w.planPairs;
+  if (choice->pairs && choice->kind != StrategyKind::Plans)
+    return fail("--plan-pairs: the plans are those of --mechanisms; name a description");
+  return choice;
 }
 
 Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& program) {
@@ -274,10 +257,7 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.points = std::move(*points);
   o.points.fromOp = w.from;
   o.points.toOp = w.to;
-  // Plans are made from a description, which is not known here.
-  std::string strategy = w.strategy.empty() || w.strategy == "plans" ? "lazy" : w.strategy;
   o.crashesInARow = w.crashesInARow;
-  if (auto ok = takeStrategy(o, strategy); !ok) return tl::unexpected(ok.error());
   o.seed = w.seed;
   o.tree = !w.noTree;
   o.jobs = w.jobs != 0 ? w.jobs : std::max(1U, std::thread::hardware_concurrency());
@@ -286,10 +266,12 @@ Result<CrashOptions> crashOptions(const CrashWords& w, const RecordOptions& prog
   o.inferSeconds = w.inferSeconds;
   o.assumeChecksums = w.assume == "checksums";
   o.loadsReport = w.loadsReport;
-  if (!w.resume.empty() && !fs::exists(w.resume, error))
-    return fail(fmt::format("--resume {}: no such file; name the one that the exploration left", w.resume));
   o.resume = w.resume;
-  o.saveTo = !w.resume.empty() ? w.resume : (fs::path(w.findings) / "resume").string();
+  // In a run's folder it has a name.
+  if (fs::is_directory(o.resume, error)) o.resume = (fs::path(o.resume) / "resume").string();
+  if (!o.resume.empty() && !fs::exists(o.resume, error))
+    return fail(fmt::format("--resume {}: no such file; name the one that the exploration left", o.resume));
+  o.saveTo = !o.resume.empty() ? o.resume : (fs::path(w.findings) / "resume").string();
   if (auto ok = checkFindingsFolder(w.findings, "--findings"); !ok) return tl::unexpected(ok.error());
   return o;
 }

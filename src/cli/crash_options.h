@@ -20,6 +20,7 @@ struct CrashWords {
   unsigned jobs = 0;  // 0: all cores
   unsigned crashesInARow = 1;
   std::string strategy;  // empty: lazy, or plans if mechanisms are described
+  bool planPairs = false;
   std::uint64_t seed = 1;
   std::string points = "enough";
   std::optional<std::uint64_t> from;
@@ -43,8 +44,12 @@ struct CrashWords {
 // `words` must outlive the app.
 void declareCrashOptions(CLI::App& app, CrashWords& words);
 
-// What the words mean, checked before anything runs; without what only the recording knows (its exit status). `program`
-// is the recorded command with its client, which are also the restart's unless others are named.
+// The strategy that the words ask for; `mechanisms`: some are described.
+Result<StrategyChoice> strategyChoice(const CrashWords& words, bool mechanisms);
+
+// What the words mean, checked before anything runs; without what only the recording knows (its exit status), and
+// without the strategy. `program` is the recorded command with its client, which are also the restart's unless others
+// are named.
 Result<CrashOptions> crashOptions(const CrashWords& words, const RecordOptions& program);
 
 }  // namespace blackout::cli

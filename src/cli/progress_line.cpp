@@ -29,17 +29,30 @@ std::string progressText(const ProgressState& p) {
   return text;
 }
 
+std::string progressText(const Campaign::Progress& p) {
+  std::string text =
+      fmt::format("workload {} of {} · {} only made · {}", grouped(p.done), grouped(p.of), grouped(p.onlyMade),
+                  p.findings == 0 ? std::string("no finding") : counted(p.findings, "finding"));
+  const double made = static_cast<double>(p.done - p.before);
+  if (made > 0 && p.seconds > 0) text += fmt::format(" · {:.1f}/s", made / p.seconds);
+  if (made > 0 && p.done < p.of)
+    text += fmt::format(" · {} left", durationText(p.seconds * static_cast<double>(p.of - p.done) / made));
+  return text;
+}
+
 ProgressLine::ProgressLine(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
 
-void ProgressLine::show(const ProgressState& state) {
+void ProgressLine::show(const ProgressState& state) { show(progressText(state), state.seconds); }
+
+void ProgressLine::show(const std::string& text, double seconds) {
   if (terminal_) {
-    fmt::print(out_, "\r\033[K{}", progressText(state));
+    fmt::print(out_, "\r\033[K{}", text);
     std::fflush(out_);
     shown_ = true;
-  } else if (state.seconds >= next_) {
-    fmt::print(out_, "{}\n", progressText(state));
+  } else if (seconds >= next_) {
+    fmt::print(out_, "{}\n", text);
     std::fflush(out_);
-    while (next_ <= state.seconds) next_ += 10;
+    while (next_ <= seconds) next_ += 10;
   }
 }
 

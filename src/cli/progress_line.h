@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "check/check.h"
+
 namespace blackout::cli {
 
 struct ProgressState {
@@ -20,6 +22,8 @@ struct ProgressState {
 
 // "point 120 of 1,204 · 3,410 restarts, 1,520/s · 2 failures · 8 s left"
 std::string progressText(const ProgressState& state);
+// "workload 17 of 151 · 3 only made · 1 finding · 4.2/s · 32 s left"
+std::string progressText(const Campaign::Progress& state);
 // "3 s", "2 min 5 s", "1 h 12 min": at most two units.
 std::string durationText(double seconds);
 
@@ -31,6 +35,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const ProgressState& state);
+  void show(const std::string& text, double seconds);
   // Takes the line away, so that something else can be printed.
   void clear();
 

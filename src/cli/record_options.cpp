@@ -54,7 +54,9 @@ void declareRecordOptions(CLI::App& app, RecordOptions& options) {
          "turns,STEPS, priorities,SEED,DEPTH,STEPS, list,SWITCH,... as a report prints it, or system, which leaves "
          "the threads to the system. A switch is STEP>THREAD, THREADnSTEP>THREAD (by steps of that thread) or "
          "THREADsSTORES>THREAD (after so many of its stores to persistent memory); +SWITCH,... behind another "
-         "schedule goes on with a list. By default random,1,64: two runs are the same")
+         "schedule goes on with a list. /N behind the numbers: threads have store buffers, as with check --model "
+         "x86:tso=on, of each of which the oldest store takes effect at one step in N; of a list /0, where "
+         "STEPeTHREAD says when. By default random,1,64: two runs are the same")
       ->type_name("SCHEDULE");
   app.add_flag("--rep-bytes", options.repBytes,
                "the instructions rep movs and rep stos store element by element, for rep movsb byte by byte, so that a "

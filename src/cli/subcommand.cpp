@@ -1,6 +1,7 @@
 #include "cli/subcommand.h"
 
 #include <algorithm>
+#include <array>
 #include <list>
 
 namespace blackout::cli {
@@ -11,6 +12,17 @@ namespace {
 std::list<Subcommand>& owned() {
   static std::list<Subcommand> list;
   return list;
+}
+
+// The library takes -3 for the largest number but two.
+void refuseNegative(CLI::App& app) {
+  constexpr std::array kCounted = {"N", "MIB", "BYTE", "EVENT", "SECONDS"};
+  CLI::Validator check;
+  check.operation([](const std::string& word) {
+    return word.starts_with('-') ? word + " is less than 0; a number from 0 on is wanted" : std::string();
+  });
+  for (CLI::Option* option : app.get_options())
+    if (std::find(kCounted.begin(), kCounted.end(), option->get_type_name()) != kCounted.end()) option->check(check);
 }
 
 }  // namespace
@@ -39,6 +51,7 @@ Declared declare(const Subcommand& subcommand) {
   // Unknown arguments are ours to explain (main.cpp), not the library's.
   app->allow_extras(true);
   Action action = subcommand.declare(*app);
+  refuseNegative(*app);
   return {std::move(app), std::move(action)};
 }
 

@@ -32,6 +32,17 @@ class Owners {
     }
     if (at < range.end) take(at, range.end, kNobody);
   }
+  bool empty() const { return parts_.empty(); }
+  // Whether these ranges, in order, cover all there is.
+  bool within(const std::vector<Bytes>& ranges) const {
+    auto range = ranges.begin();
+    for (const auto& [begin, part] : parts_)
+      for (PmAddr at = begin; at < part.end; at = range->end) {
+        while (range != ranges.end() && range->end <= at) ++range;
+        if (range == ranges.end() || range->begin > at) return false;
+      }
+    return true;
+  }
   // The range must be free.
   void insert(Bytes range, std::size_t owner) { parts_[range.begin] = {range.end, owner}; }
   void erase(Bytes range) {
@@ -74,10 +85,7 @@ struct Transaction {
   std::vector<ThreadNo> threads;  // that began it
   // Removed, if the transaction goes on: libpmemobj takes everything out of it when it commits, just before the end.
   std::vector<Bytes> removed;
-  void settle() {
-    for (Bytes b : removed) logged.erase(b);
-    removed.clear();
-  }
+  std::size_t judged = 0;  // of `added`: what became of them is known
 };
 
 // None: of no bytes.
@@ -167,7 +175,7 @@ class TransactionReplay {
   }
 
   void add(Transaction& t, EventNo n, Bytes range) {
-    t.settle();
+    settle(t);
     std::size_t number = out_.ranges.size();
     LoggedRange row{.at = n, .begin = range.begin, .end = range.end, .transaction = t.number};
     std::vector<Bytes> fresh;
@@ -192,7 +200,21 @@ class TransactionReplay {
     out_.ranges.push_back(row);
   }
 
-  static void store(Transaction& t, Bytes range) {
+  // The transaction goes on after ranges were taken out of it. If that was all of them, after it had done its work, it
+  // is libpmemobj that commits: what it adds from here on are entries of its lanes, and the program's ranges are what
+  // they were. Otherwise the program has given these ranges up.
+  void settle(Transaction& t) {
+    if (t.removed.empty()) return;
+    std::sort(t.removed.begin(), t.removed.end(), [](Bytes a, Bytes b) { return a.begin < b.begin; });
+    if (!t.written.empty() && t.logged.within(t.removed)) {
+      judge(t);
+      t.written = {};
+    }
+    for (Bytes b : t.removed) t.logged.erase(b);
+    t.removed.clear();
+  }
+
+  void store(Transaction& t, Bytes range) {
     std::vector<Bytes> hit;
     auto look = [&] {
       hit.clear();
@@ -202,7 +224,7 @@ class TransactionReplay {
     };
     look();
     if (!hit.empty() && !t.removed.empty()) {
-      t.settle();
+      settle(t);
       look();
     }
     for (Bytes b : hit) {
@@ -242,11 +264,17 @@ class TransactionReplay {
     }
   }
 
-  void close(const Transaction& t, EventNo end) {
+  void close(Transaction& t, EventNo end) {
     out_.transactions[t.number].end = end;
-    for (std::size_t number : t.added) {
+    judge(t);
+    for (std::size_t number : t.added) out_.ranges[number].endedAt = end;
+  }
+
+  // What became of the ranges that were added since the last time.
+  void judge(Transaction& t) {
+    for (; t.judged < t.added.size(); ++t.judged) {
+      std::size_t number = t.added[t.judged];
       LoggedRange& row = out_.ranges[number];
-      row.endedAt = end;
       // An object may be added whole after a part of it was: a store to that part is one to both.
       t.written.each({row.begin, row.end},
                      [&](PmAddr, PmAddr, std::size_t owner) { row.written |= owner != Owners::kNobody; });

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define BLACKOUT_CONTRACT_VERSION 6u
+#define BLACKOUT_CONTRACT_VERSION 7u
 #define BLACKOUT_SITE_SECTION "blackout_sites"
 
 typedef enum blackout_site_kind {
@@ -129,6 +129,8 @@ BLACKOUT_HOOK void __blackout_store_lanes(void* const* pointers, const void* dat
 /* A locked instruction on memory that the window excludes: a fence. */
 BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site);
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site);
+/* Before a flush of what may be PM: the address to flush instead, where that does not fault. */
+BLACKOUT_HOOK void* __blackout_flush_place(void* p);
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site);
 
 /* Before an atomic or volatile access to p, and where a thread says that it waits for others (pause): another one may

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "events/contract.h"
@@ -66,7 +65,15 @@ class Elf {
 Result<std::vector<Site>> readSiteTable(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(fmt::format("{}: can't be read", path));
-  Elf elf(std::string(std::istreambuf_iterator<char>(in), {}));
+  std::string bytes;
+  in.seekg(0, std::ios::end);
+  if (std::streamoff size = in.tellg(); in && size > 0) {
+    bytes.resize(static_cast<std::size_t>(size));
+    in.seekg(0);
+    in.read(bytes.data(), size);
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+  }
+  Elf elf(std::move(bytes));
   auto section = elf.section(BLACKOUT_SITE_SECTION);
   auto header = elf.at<Elf64_Ehdr>(0);
   if (section && header && header->e_type == ET_REL)

@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t kMaxPathLength = 4096;
 // Of a trace that is read from its beginning to its end: after so much of it, what was read is let go.
 constexpr std::size_t kWindow = std::size_t{16} << 20;
+constexpr std::size_t kMayGrow = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -62,7 +63,9 @@ Result<Trace> Trace::open(const std::string& path) {
   Trace trace;
   trace.name_ = path;
   trace.mapping_ = std::make_unique<Mapping>();
-  trace.mapping_->size = static_cast<std::size_t>(st.st_size);
+  // With addresses behind it for what readOn() finds.
+  auto size = static_cast<std::size_t>(st.st_size);
+  trace.mapping_->size = size + kMayGrow;
   if (st.st_size > 0) {
     void* base = mmap(nullptr, trace.mapping_->size, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
@@ -71,7 +74,7 @@ Result<Trace> Trace::open(const std::string& path) {
       return fail(fmt::format("{}: can't be mapped: {}", path, std::strerror(error)));
     }
     trace.mapping_->base = base;
-    trace.bytes_ = {static_cast<const std::byte*>(base), trace.mapping_->size};
+    trace.bytes_ = {static_cast<const std::byte*>(base), size};
   }
   ::close(fd);
   if (auto loaded = trace.load(); !loaded) return tl::unexpected(loaded.error());
@@ -86,7 +89,7 @@ Result<Trace> Trace::fromBytes(std::span<const std::byte> bytes, std::string nam
   return trace;
 }
 
-Result<void> Trace::load() {
+Result<void> Trace::load(bool asSealed) {
   if (bytes_.size() < sizeof BLACKOUT_TRACE_MAGIC - 1 ||
       std::memcmp(bytes_.data(), BLACKOUT_TRACE_MAGIC, sizeof BLACKOUT_TRACE_MAGIC - 1) != 0)
     return fail(fmt::format("{}: not a Blackout trace; name a file that 'blackout record' wrote", name_));
@@ -111,10 +114,24 @@ Result<void> Trace::load() {
   if (committed / sizeof(Event) >= UINT32_MAX)
     return fail(fmt::format("{}: the trace has more than 4 billion events; record a shorter run", name_));
   events_ = reinterpret_cast<const Event*>(bytes_.data() + BLACKOUT_HEADER_SIZE);
+  EventNo from = end_;
   end_ = static_cast<EventNo>(committed / sizeof(Event));
-  if (header_->state == BLACKOUT_SEALED)
+  if (from > end_) return fail(fmt::format("{}: the trace became shorter while it was read; record it again", name_));
+  if (header_->state == BLACKOUT_SEALED && asSealed)
     if (auto ok = checkSeal(); !ok) return ok;
-  return checkEvents();
+  return checkEvents(from);
+}
+
+Result<void> Trace::readOn() {
+  struct stat st{};
+  if (mapping_ == nullptr || stat(name_.c_str(), &st) != 0 || static_cast<std::size_t>(st.st_size) > mapping_->size) {
+    auto again = open(name_);
+    if (!again) return tl::unexpected(again.error());
+    *this = std::move(*again);
+    return {};
+  }
+  bytes_ = {static_cast<const std::byte*>(mapping_->base), static_cast<std::size_t>(st.st_size)};
+  return load(false);
 }
 
 Result<void> Trace::checkSeal() const {
@@ -170,115 +187,130 @@ Result<void> Trace::checkPiece(EventNo n) const {
   return {};
 }
 
-Result<void> Trace::checkEvents() {
-  sites_.resize(1);
-  callStacks_.resize(1);
-  files_.resize(1);
-  sizes_.resize(1);
-  for (EventNo n = 0; n < end_;) {
+Result<void> Trace::checkEvents(EventNo from) {
+  if (from == 0) {
+    sites_.resize(1);
+    callStacks_.resize(1);
+    files_.resize(1);
+    sizes_.resize(1);
+  }
+  std::uint64_t count = 0;
+  EventNo n = from;
+  for (; n < end_; ++count) {
     const Event& e = (*this)[n];
     EventGroup group = groupOf(e);
     if (group == EventGroup::None) return damaged(n, fmt::format("no event kind {}", e.kind));
-    if (hasPayload(e) && e.value > std::uint64_t{end_ - n - 1U} * sizeof(Event))
-      return damaged(n, "a payload longer than the trace");
+    std::uint64_t slots = 1;
+    if (hasPayload(e)) {
+      if (e.value > std::uint64_t{end_ - n - 1U} * sizeof(Event)) return damaged(n, "a payload longer than the trace");
+      slots = slotsOf(e);
+    }
     if (!callStacks_.has(stackOf(e))) return damaged(n, "it refers to a place that is not in the trace");
-    lastThread_ = std::max(lastThread_, threadOf(e));
-    ++eventCount_;
+    if (!threads_[e.thread]) {
+      if (e.thread != 0) threads_.set(e.thread);
+      lastThread_ = std::max(lastThread_, threadOf(e));
+    }
+    ++counts_[e.kind];
+    // Nearly all events are these.
+    if (group == EventGroup::Store) {
+      if (auto ok = checkPiece(n); !ok) return ok;
+      if (!inFile(e.addr, bytesOf(e))) return damaged(n, "a store outside its file");
+    } else if (group == EventGroup::Flush) {
+      if (!inTable(e.addr)) return damaged(n, "a flush of no file");
+    } else if (group != EventGroup::Fence) {
+      if (isRare(group)) rare_.push_back(n);
+      if (auto ok = checkRest(n, group); !ok) return ok;
+    }
+    n += static_cast<std::uint32_t>(slots);
+  }
+  eventCount_ += count;
+  return {};
+}
 
-    auto inFile = [&](std::uint64_t bytes) {
-      FileNo f = fileOf(e.addr);
-      return f != 0 && files_.has(f) && offsetOf(e.addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(e.addr);
-    };
-    // A range of `value` bytes stays among the addresses of one file.
-    auto inAddresses = [&] { return e.value <= BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr); };
-    auto inTable = [&] { return fileOf(e.addr) != 0 && files_.has(fileOf(e.addr)); };
-    switch (group) {
-      case EventGroup::Store:
-        if (auto ok = checkPiece(n); !ok) return ok;
-        if (!inFile(bytesOf(e))) return damaged(n, "a store outside its file");
-        break;
-      case EventGroup::Load:
-        if (!inTable()) return damaged(n, "a load from no file");
-        if (kindOf(e) == EventKind::LoadRange && !inAddresses()) return damaged(n, "a load past any file");
-        break;
-      case EventGroup::Flush:
-        if (!inTable()) return damaged(n, "a flush of no file");
-        break;
-      case EventGroup::Outside:
-        if (kindOf(e) == EventKind::StoreOutside && (!inTable() || bytesOf(e) < 1 || bytesOf(e) > 8))
-          return damaged(n, "a store to no mapping");
-        break;
-      case EventGroup::Fence:
-      case EventGroup::Lock:
-      case EventGroup::Thread:
-      case EventGroup::Control:
-      case EventGroup::Trouble:
-        break;
-      case EventGroup::Sync:
-        if (kindOf(e) != EventKind::SyncStart && !inTable()) return damaged(n, "a sync of no file");
-        if (kindOf(e) == EventKind::Msync && !inAddresses()) return damaged(n, "a sync past any file");
-        break;
-      case EventGroup::Mark:
-        switch (kindOf(e)) {
-          case EventKind::Discard:
-          case EventKind::Ignore:
-          case EventKind::CommitVar:
-          case EventKind::TxIgnore:
-            if (!inTable() || !inAddresses()) return damaged(n, "a range outside any file");
-            break;
-          case EventKind::CommitRange:
-          case EventKind::TxAdd:
-          case EventKind::TxRemove: {
-            if (e.value != sizeof(OwnedRange)) return damaged(n, "a range without its size");
-            auto [size, owner] = range(n);
-            bool variable = kindOf(e) != EventKind::CommitRange || (fileOf(owner) != 0 && files_.has(fileOf(owner)));
-            if (!inTable() || size > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
-              return damaged(n, "a range outside any file");
-            break;
-          }
-          case EventKind::OpValues:
-            if (e.len > BLACKOUT_VALUES_RESULTS || !areValues(payload(n)))
-              return damaged(n, "values of no possible shape");
-            break;
-          default:
-            break;
-        }
-        break;
-      case EventGroup::Map:
-        if (!inTable()) return damaged(n, "a mapping of no file");
-        if (kindOf(e) == EventKind::Map && e.value != sizeof(MappedAt))
-          return damaged(n, "a mapping without its address");
-        if (kindOf(e) == EventKind::Unmap && !inAddresses()) return damaged(n, "an unmapping past any file");
-        break;
-      case EventGroup::File:
-        if (kindOf(e) == EventKind::FileNew) {
-          if (fileOf(e.addr) != files_.endId() || offsetOf(e.addr) != 0 || files_.size() >= BLACKOUT_MAX_FILES)
-            return damaged(n, "a pool file out of turn");
-          if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
-          files_.push_back({fileOf(e.addr), std::string(payload(n)), (e.len & 1) != 0, false, n});
-          sizes_.push_back(0);
+Result<void> Trace::checkRest(EventNo n, EventGroup group) {
+  const Event& e = (*this)[n];
+  // A range of `value` bytes stays among the addresses of one file.
+  auto inAddresses = [&] { return e.value <= BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr); };
+  switch (group) {
+    case EventGroup::Load:
+      if (!inTable(e.addr)) return damaged(n, "a load from no file");
+      if (kindOf(e) == EventKind::LoadRange && !inAddresses()) return damaged(n, "a load past any file");
+      break;
+    case EventGroup::Outside:
+      if (kindOf(e) == EventKind::StoreOutside && (!inTable(e.addr) || bytesOf(e) < 1 || bytesOf(e) > 8))
+        return damaged(n, "a store to no mapping");
+      break;
+    case EventGroup::Store:
+    case EventGroup::Flush:
+    case EventGroup::Fence:
+    case EventGroup::Lock:
+    case EventGroup::Thread:
+    case EventGroup::Control:
+    case EventGroup::Trouble:
+      break;
+    case EventGroup::Sync:
+      if (kindOf(e) != EventKind::SyncStart && !inTable(e.addr)) return damaged(n, "a sync of no file");
+      if (kindOf(e) == EventKind::Msync && !inAddresses()) return damaged(n, "a sync past any file");
+      break;
+    case EventGroup::Mark:
+      switch (kindOf(e)) {
+        case EventKind::Discard:
+        case EventKind::Ignore:
+        case EventKind::CommitVar:
+        case EventKind::TxIgnore:
+          if (!inTable(e.addr) || !inAddresses()) return damaged(n, "a range outside any file");
+          break;
+        case EventKind::CommitRange:
+        case EventKind::TxAdd:
+        case EventKind::TxRemove: {
+          if (e.value != sizeof(OwnedRange)) return damaged(n, "a range without its size");
+          auto [size, owner] = range(n);
+          bool variable = kindOf(e) != EventKind::CommitRange || (fileOf(owner) != 0 && files_.has(fileOf(owner)));
+          if (!inTable(e.addr) || size > BLACKOUT_MAX_FILE_SIZE - offsetOf(e.addr) || !variable)
+            return damaged(n, "a range outside any file");
           break;
         }
-        if (!inTable()) return damaged(n, "no such pool file");
-        if (kindOf(e) == EventKind::FileSize) {
-          if (e.value > BLACKOUT_MAX_FILE_SIZE) return damaged(n, "a pool file of impossible size");
-          sizes_[fileOf(e.addr)] = e.value;
-        } else if (kindOf(e) == EventKind::FileRename) {
-          if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
-          files_[fileOf(e.addr)].path = payload(n);
-        } else if (kindOf(e) == EventKind::FileUnlink) {
-          files_[fileOf(e.addr)].removed = true;
-        } else if (!inFile(e.value)) {
-          return damaged(n, "content outside its file");
-        }
+        case EventKind::OpValues:
+          if (e.len > BLACKOUT_VALUES_RESULTS || !areValues(payload(n)))
+            return damaged(n, "values of no possible shape");
+          break;
+        default:
+          break;
+      }
+      break;
+    case EventGroup::Map:
+      if (!inTable(e.addr)) return damaged(n, "a mapping of no file");
+      if (kindOf(e) == EventKind::Map && e.value != sizeof(MappedAt))
+        return damaged(n, "a mapping without its address");
+      if (kindOf(e) == EventKind::Unmap && !inAddresses()) return damaged(n, "an unmapping past any file");
+      break;
+    case EventGroup::File:
+      if (kindOf(e) == EventKind::FileNew) {
+        if (fileOf(e.addr) != files_.endId() || offsetOf(e.addr) != 0 || files_.size() >= BLACKOUT_MAX_FILES)
+          return damaged(n, "a pool file out of turn");
+        if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
+        files_.push_back({fileOf(e.addr), std::string(payload(n)), (e.len & 1) != 0, false, n});
+        sizes_.push_back(0);
         break;
-      case EventGroup::Table:
-        if (auto ok = readTable(n); !ok) return ok;
-        break;
-      case EventGroup::None:
-        break;
-    }
-    n += static_cast<std::uint32_t>(slotsOf(e));
+      }
+      if (!inTable(e.addr)) return damaged(n, "no such pool file");
+      if (kindOf(e) == EventKind::FileSize) {
+        if (e.value > BLACKOUT_MAX_FILE_SIZE) return damaged(n, "a pool file of impossible size");
+        sizes_[fileOf(e.addr)] = e.value;
+      } else if (kindOf(e) == EventKind::FileRename) {
+        if (e.value > kMaxPathLength) return damaged(n, "a pool file's name too long");
+        files_[fileOf(e.addr)].path = payload(n);
+      } else if (kindOf(e) == EventKind::FileUnlink) {
+        files_[fileOf(e.addr)].removed = true;
+      } else if (!inFile(e.addr, e.value)) {
+        return damaged(n, "content outside its file");
+      }
+      break;
+    case EventGroup::Table:
+      if (auto ok = readTable(n); !ok) return ok;
+      break;
+    case EventGroup::None:
+      break;
   }
   return {};
 }

@@ -4,6 +4,8 @@
 // is still being written is read up to its last whole event.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -36,6 +38,10 @@ class Trace {
   // For tests and fuzzers: the bytes of a file. They must outlive the trace.
   static Result<Trace> fromBytes(std::span<const std::byte> bytes, std::string name = "trace");
 
+  // Of one that was growing when it was opened: what was added since is read too. What was sealed meanwhile is taken
+  // for right, because whoever sealed it did so in this process and after the events were read.
+  Result<void> readOn();
+
   Trace(Trace&&) noexcept;
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
@@ -55,6 +61,22 @@ class Trace {
   void forgetPages() const;
 
   std::uint64_t eventCount() const { return eventCount_; }
+  std::uint64_t count(EventKind kind) const { return counts_[static_cast<std::uint8_t>(kind)]; }
+  // Events of groups of which a long run has few (isRare), in order: who looks for one need not pass over all others.
+  std::span<const EventNo> rare() const { return rare_; }
+  static constexpr bool isRare(EventGroup group) {
+    switch (group) {
+      case EventGroup::Sync:
+      case EventGroup::File:
+      case EventGroup::Map:
+      case EventGroup::Thread:
+      case EventGroup::Control:
+      case EventGroup::Trouble:
+        return true;
+      default:
+        return false;
+    }
+  }
   bool sealed() const { return header_->state == BLACKOUT_SEALED; }
   std::uint32_t problems() const { return header_->problems; }
   std::uint64_t lost() const { return header_->lost; }
@@ -72,12 +94,20 @@ class Trace {
   IdSpan<FileNo, const PoolFile> files() const { return files_; }
   std::span<const LoadedModule> modules() const { return modules_; }
   ThreadNo lastThread() const { return lastThread_; }
+  // Threads that have an event.
+  std::size_t threadCount() const { return threads_.count(); }
 
  private:
   Trace();
-  Result<void> load();
+  Result<void> load(bool asSealed = true);
   Result<void> checkSeal() const;
-  Result<void> checkEvents();
+  Result<void> checkEvents(EventNo from);
+  Result<void> checkRest(EventNo n, EventGroup group);
+  bool inFile(PmAddr addr, std::uint64_t bytes) const {
+    FileNo f = fileOf(addr);
+    return f != 0 && files_.has(f) && offsetOf(addr) <= sizes_[f] && bytes <= sizes_[f] - offsetOf(addr);
+  }
+  bool inTable(PmAddr addr) const { return fileOf(addr) != 0 && files_.has(fileOf(addr)); }
   Result<void> checkPiece(EventNo n) const;
   Result<void> readTable(EventNo n);
   tl::unexpected<Error> damaged(EventNo n, std::string_view what) const;
@@ -90,6 +120,9 @@ class Trace {
   const Event* events_ = nullptr;
   EventNo end_ = 0;
   std::uint64_t eventCount_ = 0;
+  std::array<std::uint64_t, 256> counts_{};
+  std::vector<EventNo> rare_;
+  std::bitset<0x10000> threads_;
   ThreadNo lastThread_ = 0;
   IdVector<SiteNo, Site> sites_;
   IdVector<StackId, CallStack> callStacks_;

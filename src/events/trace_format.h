@@ -90,6 +90,9 @@ typedef struct blackout_value_head {
 /* Lengths of a switch event from which on it is a step, at which this thread could go on or could not. */
 #define BLACKOUT_SWITCH_STEP 4u
 #define BLACKOUT_SWITCH_WAITS 5u
+/* The oldest of what waits in a thread's store buffer takes effect; and how much waits in each. */
+#define BLACKOUT_SWITCH_LEAVES 6u
+#define BLACKOUT_SWITCH_BUFFERS 7u
 
 #define BLACKOUT_MAX_FILES 1024
 #define BLACKOUT_HEAP_PATH "/heap/blackout" /* of the pool that holds a persistent heap */

@@ -4,33 +4,10 @@
 #include <map>
 
 #include "events/trace.h"
+#include "explore/version_choice.h"
 #include "model/index.h"
 
 namespace blackout {
-
-namespace {
-
-// Of the versions without these stores, and with those, the one with most of the others. By places in the line's
-// history.
-std::optional<std::uint32_t> mostWithout(const UncertainLine& line, std::uint32_t length,
-                                         const std::vector<std::uint32_t>& lost,
-                                         const std::vector<std::uint32_t>& kept) {
-  std::optional<std::uint32_t> best;
-  std::uint32_t most = 0;
-  for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
-    const Version& version = line.versions[v].version;
-    auto has = [&](std::uint32_t i) { return version.contains(i); };
-    if (std::any_of(lost.begin(), lost.end(), has) || !std::all_of(kept.begin(), kept.end(), has)) continue;
-    std::uint32_t others = 0;
-    for (std::uint32_t i = 0; i < length; ++i) others += version.contains(i) ? 1 : 0;
-    if (best && others <= most) continue;
-    best = v;
-    most = others;
-  }
-  return best;
-}
-
-}  // namespace
 
 std::optional<Restriction> restrictionOf(const AdversarialTest& test, const CrashSpace& space) {
   const Index& index = space.baseline().index();
@@ -51,7 +28,7 @@ std::optional<Restriction> restrictionOf(const AdversarialTest& test, const Cras
   std::optional<std::uint32_t> own;
   for (std::uint32_t i = 0; i < length; ++i)
     if (index.stores()[index.lineStore(id, i).store].event == test.store) own = i;
-  std::optional<std::uint32_t> best = own ? mostWithout(versions, length, {*own}, {}) : std::nullopt;
+  std::optional<std::uint32_t> best = own ? versionWith(versions, {}, {*own}, OtherStores::Most) : std::nullopt;
   if (!best) return std::nullopt;
   out.allowed.push_back({tracked, {*best}});
   return out;
@@ -106,8 +83,7 @@ std::optional<Restriction> restrictionOf(const OneSidedTest& test, const CrashSp
   for (const auto& [tracked, places] : lines) {
     const UncertainLine& line = space.line(tracked);
     if (places.lost.empty()) continue;
-    const LineId id = index.lineId(space.baseline().tracked().line(tracked));
-    auto version = mostWithout(line, index.historyLength(id, point), places.lost, places.kept);
+    auto version = versionWith(line, places.kept, places.lost, OtherStores::Most);
     if (!version) return std::nullopt;
     any = true;
     if (line.versions.size() > 1) out.allowed.push_back({tracked, {*version}});

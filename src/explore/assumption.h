@@ -14,6 +14,7 @@ namespace blackout {
 // Who reads a record whole.
 enum class RecordReader : std::uint8_t {
   Instruction,  // one instruction, again and again
+  Summing,      // the same, for whose sum somebody answers (ExploreOptions::answeredSum)
   Call,         // one mem* call
   Declared,     // whatever reads what the program called a checksummed record (blackout_checksum)
 };

@@ -20,8 +20,7 @@ struct Explorer::State {
         baseline(&b),
         runner(&r),
         options(std::move(o)),
-        lazy(std::move(*makeStrategy("lazy"))),
-        strategy(options.strategy != nullptr ? options.strategy : lazy.get()),
+        strategy(options.strategy != nullptr ? options.strategy : *makeStrategy({})),
         exploration(w, b),
         search(exploration, r, options, *strategy, summary) {}
 
@@ -37,8 +36,7 @@ struct Explorer::State {
   const Baseline* baseline;
   Runner* runner;
   ExploreOptions options;
-  std::unique_ptr<Strategy> lazy;
-  const Strategy* strategy;
+  std::shared_ptr<const Strategy> strategy;
   ExplorationSummary summary;
   Exploration exploration;
   Search search;

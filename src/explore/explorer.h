@@ -18,7 +18,7 @@
 #include "explore/assumption.h"
 #include "explore/crash_space.h"
 #include "explore/ids.h"
-#include "explore/strategy.h"
+#include "explore/strategies.h"
 #include "model/tracked_bytes.h"
 #include "run/run.h"
 
@@ -35,8 +35,8 @@ struct Progress {
 };
 
 struct ExploreOptions {
-  const Strategy* strategy = nullptr;  // null: lazy
-  bool tree = true;                    // false: each space is explored on its own
+  std::shared_ptr<const Strategy> strategy;  // null: lazy
+  bool tree = true;                          // false: each space is explored on its own
   unsigned crashesInARow = 1;
   // Of the first crash: states that are looked at before all others. Then their points are explored, then the others.
   std::vector<AdversarialTest> first;
@@ -44,8 +44,11 @@ struct ExploreOptions {
   std::uint64_t seed = 1;              // of the samples that stand for what is not explored
   std::uint64_t budget = 4096;         // recoveries at one space; past it only a part is explored
   bool assumeChecksums = false;        // what is read whole is taken for checksummed, whatever combinations of it do
-  std::uint64_t maxRuns = 0;           // 0: no bound
-  double seconds = 0;                  // 0: no bound
+  // Whether the instruction of this site adds up what it reads and somebody answers for the sum: fewer combinations of
+  // its records are tried. Always the same of one site. Null: nobody does.
+  std::function<bool(std::uint64_t site)> answeredSum;
+  std::uint64_t maxRuns = 0;  // 0: no bound
+  double seconds = 0;         // 0: no bound
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> progress;  // at most four times a second
   // More bytes are tracked (TrackedBytes::add); the runner must know before the next run. Needed for crashesInARow > 1.

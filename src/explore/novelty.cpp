@@ -10,11 +10,12 @@
 
 namespace blackout {
 
-std::vector<PointNo> newestFirst(const Baseline& baseline) {
+namespace {
+
+// At each point: by which ways stores and fences came since the one before.
+void atEachPoint(const Baseline& baseline,
+                 const std::function<void(PointNo, const std::unordered_set<StackId>&)>& take) {
   const Trace& trace = baseline.index().trace();
-  std::unordered_map<StackId, std::uint32_t> seen;  // at how many points so far
-  std::vector<std::pair<unsigned, PointNo>> order;
-  order.reserve(baseline.count());
   EventNo n = 0;
   for (PointNo p = 0; p.value() < baseline.count(); ++p) {
     std::unordered_set<StackId> here;
@@ -23,6 +24,26 @@ std::vector<PointNo> newestFirst(const Baseline& baseline) {
       EventGroup group = groupOf(e);
       if (e.where != 0 && (group == EventGroup::Store || group == EventGroup::Fence)) here.insert(stackOf(e));
     }
+    take(p, here);
+  }
+}
+
+}  // namespace
+
+Ways waysOf(const Baseline& baseline, const std::function<bool(PointNo)>& explored) {
+  std::unordered_set<StackId> all, crashed;
+  atEachPoint(baseline, [&](PointNo p, const std::unordered_set<StackId>& here) {
+    all.insert(here.begin(), here.end());
+    if (explored(p)) crashed.insert(here.begin(), here.end());
+  });
+  return {all.size(), crashed.size()};
+}
+
+std::vector<PointNo> newestFirst(const Baseline& baseline) {
+  std::unordered_map<StackId, std::uint32_t> seen;  // at how many points so far
+  std::vector<std::pair<unsigned, PointNo>> order;
+  order.reserve(baseline.count());
+  atEachPoint(baseline, [&](PointNo p, const std::unordered_set<StackId>& here) {
     // The rarest of them counts, in powers of two: 1, 2 or 3, 4 to 7 times. Where nothing is known of places, the order
     // stays.
     std::optional<std::uint32_t> rarest;
@@ -31,7 +52,7 @@ std::vector<PointNo> newestFirst(const Baseline& baseline) {
       rarest = std::min(rarest.value_or(times), times);
     }
     order.emplace_back(std::bit_width(rarest.value_or(0)), p);
-  }
+  });
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<PointNo> points;
   points.reserve(order.size());

@@ -4,6 +4,8 @@
 // those the ones that repeat it for the second time before those of the hundredth.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "model/tracked_bytes.h"
@@ -12,5 +14,12 @@ namespace blackout {
 
 // All points of the baseline.
 std::vector<PointNo> newestFirst(const Baseline& baseline);
+
+// Ways to a store or fence: places with their callers.
+struct Ways {
+  std::size_t all = 0;
+  std::size_t crashed = 0;  // right behind which there was a crash at a point that `explored` knows
+};
+Ways waysOf(const Baseline& baseline, const std::function<bool(PointNo)>& explored);
 
 }  // namespace blackout

@@ -23,11 +23,11 @@ constexpr std::uint64_t kSamplesOverBudget = 64;
 constexpr std::uint64_t kCheap = 100;
 constexpr auto kReportEvery = std::chrono::milliseconds(250);
 
-Restriction with(Restriction r, TrackedNo w, std::uint32_t version) {
+Restriction with(Restriction r, TrackedNo w, std::vector<std::uint32_t> versions) {
   auto at =
       std::lower_bound(r.allowed.begin(), r.allowed.end(), w, [](const auto& a, TrackedNo b) { return a.first < b; });
   if (at == r.allowed.end() || at->first != w) at = r.allowed.insert(at, {w, {}});
-  at->second = {version};
+  at->second = std::move(versions);
   return r;
 }
 
@@ -41,7 +41,7 @@ Search::Search(Exploration& exploration, Runner& runner, const ExploreOptions& o
       strategy_(&strategy),
       summary_(&summary),
       memory_(exploration.first()),
-      walk_(memory_, options.seed),
+      walk_(memory_, options.seed, options.answeredSum),
       start_(Clock::now()),
       lastReport_(start_) {
   for (unsigned w = runner.workers(); w-- > 0;) idle_.push_back(w);
@@ -125,7 +125,7 @@ void Search::endRound(OpenSpace& s) {
     s.leftOut.insert(t.found.leftOut.begin(), t.found.leftOut.end());
     RecoveryNo recovery = t.end.leaf();
     for (RecordRead& r : t.found.records)
-      s.tried.push_back({std::move(r), recovery, exploration_->recoveries[recovery].outcome});
+      s.tried.push_back({std::move(r), recovery, exploration_->recoveries[recovery].outcome, t.state});
     s.cut.insert(t.found.cut.begin(), t.found.cut.end());
   }
   s.walks += s.tasks.size();
@@ -144,7 +144,10 @@ bool Search::nextRound(OpenSpace& s) {
     state.restriction = std::make_shared<Restriction>(std::move(r));
     begin(std::move(state));
   };
-  if (s.branches.empty() && s.nextRestriction == s.restrictions && refuteRecords(s)) s.nextRestriction = 0;
+  if (s.branches.empty() && s.nextRestriction == s.restrictions) {
+    if (tryToDeceive(s)) return true;
+    if (refuteRecords(s)) s.nextRestriction = 0;
+  }
   if (s.nextRestriction < s.restrictions) {
     std::uint64_t end = std::min(s.restrictions, s.nextRestriction + kRound);
     for (; s.nextRestriction < end; ++s.nextRestriction) add(strategy_->restriction(*s.space, s.nextRestriction));
@@ -162,14 +165,50 @@ bool Search::nextRound(OpenSpace& s) {
   return true;
 }
 
+// Sums that somebody answers for: a walk for each combination that would deceive a weaker one. True if there are any.
+bool Search::tryToDeceive(OpenSpace& s) {
+  if (s.overBudget || s.postponed) return false;
+  for (const OpenSpace::Tried& t : s.tried) {
+    if (t.read.summed.empty() || !s.leftOut.contains(t.read.record)) continue;
+    std::vector<std::pair<TrackedNo, std::vector<std::uint32_t>>> lines;
+    for (const SummedLine& line : t.read.summed) lines.emplace_back(line.line, line.versions);
+    if (!s.searched.emplace(t.read.begins, std::move(lines)).second) continue;
+    Restriction r = before(t);
+    for (Combination& c : deceivingCombinations(t.read.summed, exploration_->baseline().tracked())) {
+      Task task;
+      task.begin.restriction = std::make_shared<Restriction>(r);
+      task.begin.wanted = std::make_shared<Combination>(std::move(c));
+      task.state = task.begin;
+      s.tasks.push_back(std::move(task));
+    }
+  }
+  return !s.tasks.empty();
+}
+
+// What leads to where a record begins.
+Restriction Search::before(const OpenSpace::Tried& tried) {
+  Restriction r = *tried.ended.restriction;
+  const Choice* c = tried.ended.choices.get();
+  while (!(c->startsPieces && c->node == tried.read.begins)) c = c->before.get();
+  std::set<TrackedNo> named;
+  for (c = c->before.get(); c != nullptr; c = c->before.get()) {
+    if (!named.insert(c->line).second) continue;
+    if (c->line == kPoolFiles)
+      r.files = c->left;
+    else
+      r = with(std::move(r), c->line, c->left);
+  }
+  return r;
+}
+
 // Whether something that looked like records trusted whole is not to be taken for that: combinations of one, neither
-// all of it nor nothing, went on differently; or there are no more of them than the budget allows, and nothing needs to
-// be assumed. It is known from now on, and the space begins anew.
+// all of it nor nothing, went on differently; or there are no more of them than the budget allows, nobody answers for a
+// sum, and nothing needs to be assumed. It is known from now on, and the space begins anew.
 bool Search::refuteRecords(OpenSpace& s) {
   if (s.overBudget || s.postponed) return false;
   std::map<std::pair<RecordKey, NodeNo>, std::pair<std::uint64_t, OutcomeNo>> wentOn;
   std::set<RecordKey> few;
-  for (const auto& [read, recovery, outcome] : s.tried) {
+  for (const auto& [read, recovery, outcome, ended] : s.tried) {
     if (read.states <= static_cast<double>(options_->budget)) few.insert(read.record);
     if (read.whole || read.record.reader == RecordReader::Declared || !s.leftOut.contains(read.record)) continue;
     std::pair how(read.next, outcome);
@@ -177,7 +216,8 @@ bool Search::refuteRecords(OpenSpace& s) {
   }
   if (options_->assumeChecksums) return false;
   for (const RecordKey& key : s.leftOut)
-    if (key.reader != RecordReader::Declared && few.contains(key)) s.refuted.insert(key);
+    if (key.reader != RecordReader::Declared && key.reader != RecordReader::Summing && few.contains(key))
+      s.refuted.insert(key);
   if (s.refuted.empty()) return false;
   s.known.noRecords.merge(s.refuted);
   s.refuted.clear();
@@ -207,13 +247,13 @@ void Search::addSome(OpenSpace& s) {
   add(base, Unrestricted::Newest);
   for (TrackedNo w : lines) {
     if (s.tasks.size() >= budget_) break;
-    add(with(base, w, s.space->line(w).newest), Unrestricted::Least);
-    add(with(base, w, 0), Unrestricted::Newest);
+    add(with(base, w, {s.space->line(w).newest}), Unrestricted::Least);
+    add(with(base, w, {0}), Unrestricted::Newest);
   }
   if (!s.overBudget) return;
   for (auto a = lines.begin(); a != lines.end(); ++a)
     for (auto b = std::next(a); b != lines.end() && s.tasks.size() < budget_; ++b)
-      add(with(with(base, *a, 0), *b, 0), Unrestricted::Newest);
+      add(with(with(base, *a, {0}), *b, {0}), Unrestricted::Newest);
   for (std::uint64_t i = 0; i < kSamplesOverBudget; ++i)
     add(base, Unrestricted::Sampled, mix(options_->seed, s.space->identity(), i));
 }
@@ -318,7 +358,7 @@ void Search::recordAssumptions(const OpenSpace& s) {
     ++a.spaces;
     a.refuted |= s.refuted.contains(key);
     std::set<NodeNo> shown;
-    for (const auto& [read, recovery, outcome] : s.tried) {
+    for (const auto& [read, recovery, outcome, ended] : s.tried) {
       if (read.record != key) continue;
       if (!read.whole && shown.insert(read.begins).second) a.examples.push_back({s.number, recovery, read.bytes});
       if (read.states <= a.states) continue;

@@ -17,7 +17,8 @@
 //
 // Records that seem to be trusted only if they are whole (whole_record.h) are told by experiment. When a space has no
 // branches left, the combinations that were tried are compared: if they went on differently, the hypothesis is wrong
-// there, and the space is walked once more with the pieces as ordinary reads.
+// there, and the space is walked once more with the pieces as ordinary reads. Of sums that somebody answers for, those
+// combinations belong to it that would deceive a weaker sum (weak_sums.h).
 #pragma once
 
 #include <chrono>
@@ -84,8 +85,11 @@ class Search {
       RecordRead read;
       RecoveryNo recovery = 0;
       OutcomeNo outcome = 0;
+      WalkState ended;
     };
     std::vector<Tried> tried;
+    // Sums of which what would deceive them was tried: where they begin, their lines with versions.
+    std::set<std::pair<NodeNo, std::vector<std::pair<TrackedNo, std::vector<std::uint32_t>>>>> searched;
     std::set<RecordKey> refuted;  // of which combinations went on differently
     std::set<TrackedNo> cut;
     bool overBudget = false;
@@ -125,6 +129,8 @@ class Search {
   void proceed(OpenSpace& s);
   void endRound(OpenSpace& s);
   bool nextRound(OpenSpace& s);
+  bool tryToDeceive(OpenSpace& s);
+  static Restriction before(const OpenSpace::Tried& tried);
   bool refuteRecords(OpenSpace& s);
   void addSome(OpenSpace& s);
   void advance(OpenSpace& s, std::size_t task);

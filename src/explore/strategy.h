@@ -1,17 +1,14 @@
-// Strategies: which of the states that a crash may leave are looked at. At each crash space a strategy proposes
-// restrictions, by number, so that nothing is stored and any of them can be asked for in any order. docs/design.md,
-// "The one idea".
+// A strategy: which of the states that a crash may leave are looked at. At each crash space it proposes restrictions,
+// by number, so that nothing is stored and any of them can be asked for in any order. docs/design.md, "The one idea".
+// Which there are: strategies.h.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "events/error.h"
 #include "explore/crash_space.h"
-#include "run/run.h"
 
 namespace blackout {
 
@@ -46,15 +43,5 @@ class Strategy {
   // 0, or how many restrictions over all spaces it agrees to; more are refused before anything is run.
   virtual std::uint64_t bound() const { return 0; }
 };
-
-struct StrategyOptions {
-  std::uint64_t seed = 1;
-  std::uint64_t samples = 16;       // sample: states per space
-  std::uint64_t states = 1U << 20;  // exhaustive: refuses above
-};
-
-// "lazy", "exhaustive", "two-plan", "all-in-place" or "sample". ("tests" is made where the tests are known:
-// adversary.h.)
-Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const StrategyOptions& options = {});
 
 }  // namespace blackout

@@ -38,6 +38,13 @@ std::vector<std::uint32_t> unnamedVersions(const Restriction& restriction, Track
   return all;
 }
 
+// The one that the walk is for, if it is for a combination of this line.
+const std::uint32_t* wantedVersion(const WalkState& state, TrackedNo w, const std::vector<std::uint32_t>& left) {
+  if (state.wanted == nullptr) return nullptr;
+  auto it = state.wanted->find(w);
+  return it == state.wanted->end() || !hasVersion(left, it->second) ? nullptr : &it->second;
+}
+
 // What is left of the files on the way to where the walk stands.
 std::vector<std::uint32_t> filesLeft(const CrashSpace& space, const WalkState& state) {
   const Choice* c = state.choices.get();
@@ -82,12 +89,17 @@ void Walk::load(const RecoveryTree& tree, const CrashSpace& space, const WalkSta
     if (c.line == kPoolFiles) continue;
     Touched& line = touch(c.line, *state.restriction);
     if (i < pieces) {
-      if (c.startsPieces) record_.begin(c.node, tree.query(c.node), spaceSeed_);
+      if (c.startsPieces) beginRecord(tree, c.node);
       record_.join(c.line, *c.of, line.left, tree.mask(c.node));
       record_.choose(c.line, c.left);
     }
     line.left = c.left;
   }
+}
+
+void Walk::beginRecord(const RecoveryTree& tree, NodeNo n) {
+  Query q = tree.query(n);
+  record_.begin(n, q, spaceSeed_, q.group == 0 && answeredSum_ && answeredSum_(q.site));
 }
 
 void Walk::unload() {
@@ -111,9 +123,27 @@ void Walk::partition(const RecoveryTree& tree, NodeNo n, const Touched& line) {
   }
 }
 
+// Once more through the record that has ended: what it reads, of whatever line, is all in its sum.
+void Walk::seeRecord(RecoveryTree& tree, const WalkState& state) {
+  for (NodeNo n = record_.begins();;) {
+    TrackedNo w = tree.line(n);
+    record_.sees(w, tree.mask(n));
+    const LineBytes* bytes = &memory_->least(w);
+    if (memory_->uncertain(w)) {
+      const Touched& line = touch(w, *state.restriction);
+      bytes = &line.of->versions[line.left.front()].bytes;
+    }
+    Target next = tree.target(tree.edge(n, *bytes));
+    if (!next.known() || next.isLeaf() || tree.kind(next.node()) != QueryKind::Bytes ||
+        !record_.belongs(tree.query(next.node())))
+      return;
+    n = next.node();
+  }
+}
+
 // What comes next: a query or the end. After a choice that was not the first one it shows whether that was a decision;
 // and a run of pieces ends with a decision or with a query of somebody else.
-void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found) {
+void Walk::follow(RecoveryTree& tree, Target next, WalkState& state, Found& found) {
   EdgeNo sibling = std::exchange(state.sibling, WalkState::kNoSibling);
   if (!record_.active()) return;
   bool ends = next.isLeaf() || !record_.belongs(tree.query(next.node()));
@@ -136,8 +166,13 @@ void Walk::follow(const RecoveryTree& tree, Target next, WalkState& state, Found
                              record_.combination(),
                              whole,
                              tree.question(next),
+                             {},
                              {}});
     if (!whole) found.records.back().bytes = record_.bytes();
+    if (record_.answered()) {
+      seeRecord(tree, state);
+      found.records.back().summed = record_.summed();
+    }
   }
   record_.end();
   state.inPieces = false;
@@ -155,11 +190,12 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkSt
   }
   Query q = tree.query(n);
   bool starts = !record_.belongs(q);
-  if (starts) record_.begin(n, q, spaceSeed_);
+  if (starts) beginRecord(tree, n);
   if ((record_.byOneInstruction() && known.decisions.contains({w, q.mask})) || known.noRecords.contains(record_.key()))
     record_.end();
   record_.join(w, *line.of, line.left, q.mask);
-  std::uint32_t favoured = record_.favoured(w, *line.of, line.left);
+  const std::uint32_t* wanted = record_.active() ? wantedVersion(state, w, line.left) : nullptr;
+  std::uint32_t favoured = wanted != nullptr ? *wanted : record_.favoured(w, *line.of, line.left);
   std::size_t taken = 0;
   while (!hasVersion(classes_[taken], favoured)) ++taken;
   EdgeNo way = tree.edge(n, versions[favoured].bytes);
@@ -175,7 +211,7 @@ void Walk::observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkSt
     return made;
   };
   for (std::size_t c = 0; c < classCount_; ++c) {
-    if (c == taken) continue;
+    if (c == taken || wanted != nullptr) continue;
     if (!record_.allows(w, classes_[c])) {
       found.leftOut.insert(record_.key());
       continue;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -42,6 +43,8 @@ struct WalkState {
   EdgeNo at = RecoveryTree::kRoot;
   std::shared_ptr<const Choice> choices;
   std::shared_ptr<const Restriction> restriction;
+  // In records only this combination of lines is wanted; null: whatever a record allows.
+  std::shared_ptr<const Combination> wanted;
   bool inPieces = false;  // the last choice was a piece, and nothing has ended the run of pieces since
   // If the last choice was not the first one: the edge of that, to compare what was asked next.
   EdgeNo sibling = kNoSibling;
@@ -67,12 +70,15 @@ struct RecordRead {
   std::uint64_t next = 0;  // what was asked after it, as a number
   // Of one that is not whole: its bytes that may be one thing or another, by line.
   std::vector<std::pair<TrackedNo, std::uint64_t>> bytes;
+  // Of one that is summed, and somebody answers for it.
+  std::vector<SummedLine> summed;
 };
 
 class Walk {
  public:
-  // The memory must outlive it.
-  Walk(SpaceMemory& memory, std::uint64_t seed) : memory_(&memory), seed_(seed) {}
+  // The memory must outlive it. `answeredSum`: as in ExploreOptions.
+  Walk(SpaceMemory& memory, std::uint64_t seed, std::function<bool(std::uint64_t)> answeredSum)
+      : memory_(&memory), seed_(seed), answeredSum_(std::move(answeredSum)) {}
 
   struct Found {
     std::vector<WalkState> branches;
@@ -105,13 +111,17 @@ class Walk {
   void unload();
   Touched& touch(TrackedNo w, const Restriction& restriction);
   void partition(const RecoveryTree& tree, NodeNo n, const Touched& line);
-  void follow(const RecoveryTree& tree, Target next, WalkState& state, Found& found);
+  void seeRecord(RecoveryTree& tree, const WalkState& state);
+  void follow(RecoveryTree& tree, Target next, WalkState& state, Found& found);
   void observe(RecoveryTree& tree, NodeNo n, const ReadsKnown& known, WalkState& state, Found& found);
 
   void observeFiles(RecoveryTree& tree, NodeNo n, const CrashSpace& space, WalkState& state, Found& found);
 
+  void beginRecord(const RecoveryTree& tree, NodeNo n);
+
   SpaceMemory* memory_;
   std::uint64_t seed_;
+  std::function<bool(std::uint64_t)> answeredSum_;
   std::uint64_t steps_ = 0;
   // The walk that is loaded:
   std::uint64_t spaceSeed_ = 0;

@@ -14,22 +14,30 @@ bool hasVersion(const std::vector<std::uint32_t>& versions, std::uint32_t v) {
 
 RecordKey WholeRecord::key() const {
   return {site_, declared()           ? RecordReader::Declared
+                 : answered_          ? RecordReader::Summing
                  : byOneInstruction() ? RecordReader::Instruction
                                       : RecordReader::Call};
 }
 
-void WholeRecord::begin(NodeNo n, const Query& q, std::uint64_t seed) {
+std::size_t WholeRecord::samples() const {
+  if (declared()) return kDeclaredSamples;
+  return answered_ && states_ <= static_cast<double>(kMostCombinations) ? kDeclaredSamples : kSamples;
+}
+
+void WholeRecord::begin(NodeNo n, const Query& q, std::uint64_t seed, bool answered) {
   active_ = q.group != 0 || q.site != 0;
+  answered_ = answered && q.group == 0;
   begins_ = n;
   group_ = q.group;
   site_ = q.site;
   seed_ = mix(seed, q.subject, q.mask, q.group);
   lines_.clear();
   places_.clear();
+  seen_.clear();
   states_ = 1;
   combination_ = 0;
   notOldest_ = notNewest_ = 0;
-  alive_ = ~std::uint64_t{0} >> (64 - (declared() ? kDeclaredSamples : kSamples));
+  alive_ = ~std::uint64_t{0};
 }
 
 std::size_t WholeRecord::find(TrackedNo w) const {
@@ -104,13 +112,32 @@ std::vector<std::pair<TrackedNo, std::uint64_t>> WholeRecord::bytes() const {
   return out;
 }
 
+std::vector<SummedLine> WholeRecord::summed() const {
+  std::vector<SummedLine> out;
+  for (const auto& [w, at] : places_) {
+    auto seen = seen_.find(w);
+    const Line& line = lines_[at];
+    out.push_back({w, line.of, line.first, line.oldest, line.newest, seen == seen_.end() ? 0 : seen->second});
+  }
+  std::sort(out.begin(), out.end(), [](const SummedLine& a, const SummedLine& b) { return a.line < b.line; });
+  return out;
+}
+
+// In a record that is all but missing a torn line of a sum that is answered for counts twice: it is no line alone kept.
+WholeRecord::Departures WholeRecord::departures(const Line& line, const std::vector<std::uint32_t>& versions) const {
+  bool atNewest = line.atNewest && hasVersion(versions, line.newest);
+  bool atOldest = line.atOldest && hasVersion(versions, line.oldest);
+  bool torn = !atNewest && !atOldest, wasTorn = !line.atNewest && !line.atOldest;
+  return {line.atNewest && !atNewest ? 1U : 0U,
+          (line.atOldest && !atOldest ? 1U : 0U) + (answered_ && torn && !wasTorn ? 1U : 0U)};
+}
+
 bool WholeRecord::allows(TrackedNo w, const std::vector<std::uint32_t>& versions) const {
   if (!sampled()) return true;
   const Line& line = lines_[find(w)];
-  auto leaves = [](bool at, bool stays) { return at && !stays ? 1U : 0U; };
-  if (notNewest_ + leaves(line.atNewest, hasVersion(versions, line.newest)) <= 1) return true;
-  if (notOldest_ + leaves(line.atOldest, hasVersion(versions, line.oldest)) <= 1) return true;
-  for (std::size_t i = 0; i < kSamples; ++i)
+  Departures more = departures(line, versions);
+  if (notNewest_ + more.newest <= 1 || notOldest_ + more.oldest <= 1) return true;
+  for (std::size_t i = 0; i < samples(); ++i)
     if ((alive_ >> i & 1) != 0 && hasVersion(versions, pick(i, w, line.first, line.newest))) return true;
   return false;
 }
@@ -119,14 +146,11 @@ void WholeRecord::choose(TrackedNo w, const std::vector<std::uint32_t>& versions
   if (!active_) return;
   Line& line = lines_[find(w)];
   combination_ = mix(combination_, w.value(), versions.front());
-  if (line.atNewest && !hasVersion(versions, line.newest)) {
-    line.atNewest = false;
-    ++notNewest_;
-  }
-  if (line.atOldest && !hasVersion(versions, line.oldest)) {
-    line.atOldest = false;
-    ++notOldest_;
-  }
+  Departures more = departures(line, versions);
+  notNewest_ += more.newest;
+  notOldest_ += more.oldest;
+  line.atNewest &= hasVersion(versions, line.newest);
+  line.atOldest &= hasVersion(versions, line.oldest);
   for (std::size_t i = 0; i < kSamples; ++i)
     if ((alive_ >> i & 1) != 0 && !hasVersion(versions, pick(i, w, line.first, line.newest)))
       alive_ &= ~(std::uint64_t{1} << i);
@@ -140,8 +164,8 @@ std::uint32_t WholeRecord::favoured(TrackedNo w, const UncertainLine& of,
     std::uint32_t newest = line != nullptr ? line->newest : of.newest;
     return hasVersion(left, newest) ? newest : left.back();
   }
-  if (alive_ == 0) return left.front();
   auto sample = static_cast<std::size_t>(std::countr_zero(alive_));
+  if (sample >= samples()) return left.front();
   std::uint32_t picked =
       line != nullptr ? pick(sample, w, line->first, line->newest) : pick(sample, w, left, newestOf(of, left));
   return hasVersion(left, picked) ? picked : left.front();

@@ -182,6 +182,10 @@ std::string_view nameOf(Fix::Where where) {
       return "before";
     case Fix::Where::AfterFlush:
       return "after-flush";
+    case Fix::Where::Log:
+      return "log";
+    case Fix::Where::Remove:
+      return "remove";
   }
   return {};
 }

@@ -99,6 +99,39 @@ void addLikely(TestedPoints& into, const TestedPoints& more) {
   }
 }
 
+// What each recording left out is one sentence; the figures in it are of one of them, so they are left away where
+// others have other ones.
+void addNotExplored(std::vector<std::string>& into, const std::vector<std::string>& more) {
+  auto begin = [](const std::string& s) { return s.substr(0, s.find(": it tried ")); };
+  for (const std::string& s : more) {
+    auto same = std::find_if(into.begin(), into.end(), [&](const std::string& known) {
+      return known == s ||
+             (s.starts_with("States that the strategy ") && (known == begin(s) + '.' || begin(known) == begin(s)));
+    });
+    if (same == into.end())
+      into.push_back(s);
+    else if (*same != s)
+      *same = begin(s) + '.';
+  }
+}
+
+// One that is read at the same place is the same record, with the crash that left most of it.
+void addAssumptions(std::vector<AssumedRecord>& into, const std::vector<AssumedRecord>& more) {
+  for (const AssumedRecord& a : more) {
+    auto same = std::find_if(into.begin(), into.end(), [&](const AssumedRecord& known) {
+      return !a.place.empty() && known.place == a.place && known.declared == a.declared && known.allowed == a.allowed &&
+             known.refuted == a.refuted && known.pmdk == a.pmdk && known.summed == a.summed;
+    });
+    if (same == into.end()) {
+      into.push_back(a);
+      continue;
+    }
+    std::uint64_t points = same->points + a.points;
+    if (a.log10States > same->log10States) *same = a;
+    same->points = points;
+  }
+}
+
 void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.crashesInARow = std::max(into.crashesInARow, more.crashesInARow);
   into.points += more.points;
@@ -114,8 +147,8 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
   into.benignRaces += more.benignRaces;
   into.uncomparedRaces += more.uncomparedRaces;
   if (into.likely && more.likely) addLikely(*into.likely, *more.likely);
-  unite(into.assumptions, more.assumptions);
-  unite(into.notExplored, more.notExplored);
+  addAssumptions(into.assumptions, more.assumptions);
+  addNotExplored(into.notExplored, more.notExplored);
   std::map<std::string, std::size_t> known;
   for (const LoadSources& l : into.loads) known.emplace(l.load, known.size());
   for (const LoadSources& l : more.loads) {

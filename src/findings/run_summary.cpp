@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <set>
 #include <utility>
 
 #include "events/trace.h"
@@ -54,49 +53,38 @@ void tellUnmatched(const Trace& trace, Report& report) {
 
 void summarise(const Trace& trace, Report& report) {
   RunSummary& run = report.run;
-  std::set<ThreadNo> threads;
-  IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
   run.events = 0;
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    const Event& e = trace[n];
-    EventGroup group = groupOf(e);
-    // Tables say where events come from; they did not happen.
-    if (group != EventGroup::Table) ++run.events;
-    if (e.thread != 0) threads.insert(threadOf(e));
-    switch (group) {
+  for (int kind = 0; kind < 256; ++kind) {
+    auto k = static_cast<EventKind>(kind);
+    std::uint64_t count = trace.count(k);
+    switch (groupOf(k)) {
       case EventGroup::Store:
-        ++run.stores;
+        run.stores += count;
         break;
       case EventGroup::Load:
-        ++run.loads;
+        run.loads += count;
         break;
       case EventGroup::Flush:
-        ++run.flushes;
+        run.flushes += count;
         break;
       case EventGroup::Fence:
-        if (kindOf(e) != EventKind::Lfence) ++run.fences;
+        if (k != EventKind::Lfence) run.fences += count;
         break;
-      case EventGroup::Mark:
-        if (kindOf(e) == EventKind::OpBegin) ++run.operations;
-        break;
-      case EventGroup::File:
-        if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;
-        break;
-      case EventGroup::Thread:
-        if (kindOf(e) == EventKind::End) run.waitStatus = static_cast<int>(e.value);
-        break;
-      case EventGroup::None:
-      case EventGroup::Outside:
-      case EventGroup::Lock:
-      case EventGroup::Sync:
-      case EventGroup::Map:
-      case EventGroup::Control:
       case EventGroup::Table:
-      case EventGroup::Trouble:
+        continue;  // these say where events come from; they did not happen
+      default:
         break;
     }
+    run.events += count;
   }
-  run.threads = threads.size();
+  run.operations += trace.count(EventKind::OpBegin);
+  IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
+  for (EventNo n : trace.rare()) {
+    const Event& e = trace[n];
+    if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;
+    if (kindOf(e) == EventKind::End) run.waitStatus = static_cast<int>(e.value);
+  }
+  run.threads = trace.threadCount();
   run.recordings = 1;
   tellUnmatched(trace, report);
   for (const PoolFile& f : trace.files())

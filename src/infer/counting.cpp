@@ -10,10 +10,10 @@ const char* nameOf(CountingRule rule) {
       return "power";
     case CountingRule::Complement:
       return "complement";
-    case CountingRule::Sum:
-      return "sum";
     case CountingRule::Ring:
       return "ring";
+    case CountingRule::RingLength:
+      return "ring-length";
   }
   return "";
 }
@@ -37,8 +37,14 @@ double CountingProperty::score() const {
   return all == 0 ? 0 : static_cast<double>(proven) / all;
 }
 
+namespace {
+
+std::string memberOf(const FieldKey& key) { return key.substr(key.rfind('.') + 1); }
+
+}  // namespace
+
 std::string boundText(const CountingProperty& p) {
-  std::string bound = p.counter.substr(p.counter.rfind('.') + 1);
+  std::string bound = memberOf(p.counter);
   if (p.mask != 0)
     bound = "the low " + std::to_string(__builtin_popcountll(static_cast<std::uint64_t>(p.mask))) + " bits of " + bound;
   switch (p.rule) {
@@ -48,19 +54,26 @@ std::string boundText(const CountingProperty& p) {
     case CountingRule::Complement:
       bound = std::to_string(p.constant) + " - " + bound;
       break;
-    default:
+    case CountingRule::Ring:
+      bound = "between " + memberOf(p.start) + " and " + bound;
+      break;
+    case CountingRule::RingLength:
+      bound = "within " + bound + " of " + memberOf(p.start);
+      break;
+    case CountingRule::Size:
       break;
   }
+  if (p.rule != CountingRule::Ring && p.rule != CountingRule::RingLength) bound = "below " + bound;
   std::string all = std::to_string(p.reads.size());
-  if (p.reads.size() == 1 && p.strict()) return "the one read stays below " + bound;
-  if (p.strict()) return "every one of " + all + " reads stays below " + bound;
+  if (p.reads.size() == 1 && p.strict()) return "the one read stays " + bound;
+  if (p.strict()) return "every one of " + all + " reads stays " + bound;
   std::string rest;
   auto add = [&](std::size_t n, const char* what) {
     if (n != 0) rest += (rest.empty() ? "" : ", ") + std::to_string(n) + " " + what;
   };
   add(p.refuted, "refuted");
   add(p.unknown, "unknown");
-  return std::to_string(p.proven) + " of " + all + " reads stay below " + bound + " (" + rest + ")";
+  return std::to_string(p.proven) + " of " + all + " reads stay " + bound + " (" + rest + ")";
 }
 
 }  // namespace blackout

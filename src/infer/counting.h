@@ -16,8 +16,8 @@ enum class CountingRule : std::uint8_t {
   Size,        // below the counter
   Power,       // below two to the power of the counter
   Complement,  // below a constant less the counter
-  Sum,         // the indices of several arrays, together below the counter
-  Ring,        // at the counter or before it, modulo the size of the array
+  Ring,        // modulo the size of the array: from another counter, its start, to before this one
+  RingLength,  // the same: from its start on, as many as the counter says
 };
 const char* nameOf(CountingRule rule);
 
@@ -33,8 +33,9 @@ struct CountedRead {
 
 struct CountingProperty {
   CountingRule rule{};
-  std::vector<FieldKey> arrays;  // "Node.children[]"; several only for Sum
+  FieldKey array;  // "Node.children[]"
   FieldKey counter;
+  FieldKey start;             // of Ring and RingLength: where it begins
   FieldKey pointer;           // "Dir.slots": the member that leads to the array; empty: the array is a member itself
   std::int64_t constant = 0;  // of Complement
   std::int64_t mask = 0;      // the counter is these bits of its field; 0: all of it
@@ -69,7 +70,7 @@ struct CountingProperties {
   bool operator==(const CountingProperties&) const = default;
 };
 
-// "every one of 12 reads stays below Node.count", "31 of 33 reads stay below Log.tail (2 unknown)".
+// "every one of 12 reads stays below count", "31 of 33 reads stay between head and tail (2 unknown)".
 std::string boundText(const CountingProperty& property);
 
 }  // namespace blackout

@@ -10,6 +10,7 @@
 #include "infer/cell_objects.h"
 #include "infer/cells.h"
 #include "infer/guards.h"
+#include "infer/ring_index.h"
 #include "infer/symbolic.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -44,6 +45,8 @@ struct Array {
   std::vector<ArrayRead> reads;
   std::size_t onStack = 0;  // reads of arrays that are there
   bool varies = false;      // some read is not at a constant index
+  bool goesRound = false;   // some read is at the remainder of a number
+  std::set<KeyNo> addends;  // fields that indices are made of by sums
   std::optional<KeyNo> pointer;
   std::map<FunctionNo, std::set<AccessSite>> writes, pointerWrites;
   std::uint64_t elements = 0, elementSize = 0;
@@ -54,6 +57,7 @@ struct Counter {
   Type* type = nullptr;
   bool severalTypes = false;
   bool shifts = false;              // a shift is by it
+  bool goesRound = false;           // some store gives it a remainder
   std::set<std::int64_t> masks;     // what is left of it before it is used
   std::set<std::int64_t> minuends;  // constants that it is taken from
   std::map<FunctionNo, std::set<AccessSite>> writes;
@@ -64,6 +68,11 @@ struct Counter {
 struct Pair {
   KeyNo array = 0, counter = 0;
   std::int64_t distance = 0;  // from where the object has the array to the counter
+  struct Start {
+    KeyNo key = 0;
+    std::int64_t distance = 0;
+  };
+  std::vector<Start> starts;  // where a ring may begin that ends at the counter, or is as long as it says
 };
 
 const Use* useOf(const Instruction& i, const Value* pointer) {
@@ -173,6 +182,11 @@ class Analysis {
         continue;
       }
       array.varies |= !level.indices.empty() || level.moving != nullptr;
+      for (const Use* index : level.indices) {
+        const Value* position = roundedFrom(index->get(), level.elements);
+        array.goesRound |= position != nullptr;
+        addendsOf(position != nullptr ? position : index->get(), code_, array.addends);
+      }
       bool range = isa<CallBase>(i) && k == 0;
       array.reads.push_back({at, f, a.site, std::move(level), range ? lengthOf(i) : nullptr});
     }
@@ -231,8 +245,11 @@ class Analysis {
     const auto* store = dyn_cast<StoreInst>(&i);
     Type* type = store != nullptr ? store->getValueOperand()->getType() : i.getType();
     for (KeyNo key : a.writtenKeys) {
-      if (type->isIntegerTy() && a.writtenKeys.size() == 1 && (store != nullptr || isa<AtomicRMWInst>(i)))
+      if (type->isIntegerTy() && a.writtenKeys.size() == 1 && (store != nullptr || isa<AtomicRMWInst>(i))) {
         noteCounter(key, a.written, type);
+        if (auto at = counters_.find(key); at != counters_.end() && store != nullptr)
+          at->second.goesRound |= roundedFrom(store->getValueOperand(), 0) != nullptr;
+      }
       keyWrites_[key][f].insert(a.site);
     }
   }
@@ -307,11 +324,27 @@ class Analysis {
         } else if (updaters(array, what).empty()) {
           drop(key, counter, "nothing updates both");
         } else if (auto d = distance(key, counter)) {
-          pairs_.push_back({key, counter, *d});
+          pairs_.push_back({key, counter, *d, {}});
         } else {
           drop(key, counter, "no code has both of one object");
         }
       }
+    }
+    for (Pair& p : pairs_) chooseStarts(p);
+  }
+
+  // Nothing need change the start together with the array: what leaves a ring is not written.
+  void chooseStarts(Pair& pair) {
+    const Array& array = arrays_[pair.array];
+    for (KeyNo key : array.addends) {
+      auto known = counters_.find(key);
+      if (key == pair.counter || known == counters_.end()) continue;
+      const Counter& start = known->second;
+      if (start.severalTypes || start.type != counters_[pair.counter].type || !keyWrites_.contains(key) ||
+          !types_.isPersistent(key))
+        continue;
+      if (!array.goesRound && !start.goesRound) continue;
+      if (auto d = distance(pair.array, key)) pair.starts.push_back({key, *d});
     }
   }
 
@@ -357,20 +390,26 @@ class Analysis {
     CountingRule rule{};
     std::int64_t constant = 0;  // Complement: the counter is taken from it
     std::int64_t mask = 0;      // of a counter that shares its word with something else; 0: none
+    std::size_t start = 0;      // of a ring: of the pair's starts
     std::map<AccessSite, Verdict> verdicts;
     std::size_t refuted = 0;
   };
 
-  std::vector<Hypothesis> hypotheses(const Counter& counter) const {
+  static bool isRing(CountingRule rule) { return rule == CountingRule::Ring || rule == CountingRule::RingLength; }
+
+  std::vector<Hypothesis> hypotheses(const Pair& pair) {
+    const Counter& counter = counters_[pair.counter];
     std::vector<Hypothesis> all;
-    auto add = [&](CountingRule rule, std::int64_t constant, std::int64_t mask) {
-      all.push_back({rule, constant, mask, {}, 0});
+    auto add = [&](CountingRule rule, std::int64_t constant, std::int64_t mask, std::size_t start = 0) {
+      all.push_back({rule, constant, mask, start, {}, 0});
     };
     // A counter that shares its word is no number without its mask.
     if (counter.masks.empty()) add(CountingRule::Size, 0, 0);
     for (std::int64_t mask : counter.masks) add(CountingRule::Size, 0, mask);
     if (counter.shifts) add(CountingRule::Power, 0, 0);
     for (std::int64_t c : counter.minuends) add(CountingRule::Complement, c, 0);
+    for (std::size_t s = 0; s < pair.starts.size(); ++s)
+      for (CountingRule rule : {CountingRule::Ring, CountingRule::RingLength}) add(rule, 0, 0, s);
     return all;
   }
 
@@ -378,7 +417,7 @@ class Analysis {
     struct Question {
       const ArrayRead* read;
       std::size_t pair;
-      std::size_t wanted;
+      std::size_t wanted;  // the counter; behind it the starts
     };
     std::vector<WantedCell> wanted;
     std::vector<Question> questions;
@@ -386,11 +425,12 @@ class Analysis {
       for (const ArrayRead& r : arrays_[pairs_[p].array].reads) {
         if (r.function != no) continue;
         questions.push_back({&r, p, wanted.size()});
-        wanted.push_back({r.at,
-                          {r.level.anchor.pointer, r.level.anchor.offset + pairs_[p].distance},
-                          counters_[pairs_[p].counter].type,
-                          {pairs_[p].counter},
-                          nullptr});
+        auto want = [&](KeyNo key, std::int64_t distance) {
+          wanted.push_back(
+              {r.at, {r.level.anchor.pointer, r.level.anchor.offset + distance}, counters_[key].type, {key}, nullptr});
+        };
+        want(pairs_[p].counter, pairs_[p].distance);
+        for (const Pair::Start& s : pairs_[p].starts) want(s.key, s.distance);
       }
     if (questions.empty()) return;
     auto& f = const_cast<Function&>(*code_.functions[no]);
@@ -404,12 +444,14 @@ class Analysis {
     for (const Question& q : questions) {
       if (late()) return;
       auto [at, fresh] = evidence_.try_emplace(q.pair);
-      if (fresh) at->second = hypotheses(counters_[pairs_[q.pair].counter]);
+      if (fresh) at->second = hypotheses(pairs_[q.pair]);
       // One that so much speaks against can't become a property any more.
       const std::size_t reads = arrays_[pairs_[q.pair].array].reads.size();
       for (Hypothesis& h : at->second) {
         if (static_cast<double>(h.refuted) > (1 - kRelaxed) * static_cast<double>(reads)) continue;
-        Verdict v = answer(*q.read, wanted[q.wanted].note, h, cells, evolution, loops, tree);
+        Asked asked{*q.read, pairs_[q.pair], wanted[q.wanted].note,
+                    isRing(h.rule) ? wanted[q.wanted + 1 + h.start].note : nullptr};
+        Verdict v = answer(asked, h, cells, evolution, loops, tree);
         h.refuted += v.proof == ReadProof::Refuted ? 1 : 0;
         merge(h.verdicts, q.read->site, std::move(v));
       }
@@ -426,15 +468,59 @@ class Analysis {
     at->second.notZero = notZero;
   }
 
-  Verdict answer(const ArrayRead& r, const CallInst* note, const Hypothesis& h, const CellValues& cells,
-                 ScalarEvolution& evolution, LoopInfo& loops, DominatorTree& tree) {
-    if (note == nullptr) return {ReadProof::Unknown, "it is not known which object's counter belongs to it", false};
-    if (!tree.isReachableFromEntry(r.at->getParent())) return {};
+  // A read, and what its object's counter and the ring's start are there.
+  struct Asked {
+    const ArrayRead& read;
+    const Pair& pair;
+    const CallInst* counter;
+    const CallInst* start;
+  };
+
+  std::string distanceName(const Asked& q, const Hypothesis& h) const {
+    return code_.fields.key(q.pair.counter) + " - " + code_.fields.key(q.pair.starts[h.start].key);
+  }
+
+  Verdict answer(const Asked& q, const Hypothesis& h, const CellValues& cells, ScalarEvolution& evolution,
+                 LoopInfo& loops, DominatorTree& tree) {
+    if (q.counter == nullptr || (isRing(h.rule) && q.start == nullptr))
+      return {ReadProof::Unknown, "it is not known which object's counter belongs to it", false};
+    if (!tree.isReachableFromEntry(q.read.at->getParent())) return {};
     solver_.push();
     Symbolic symbolic(solver_, code_, cells, evolution, loops, tree);
-    Verdict v = answer(r, note, h, symbolic);
+    Verdict v = isRing(h.rule) ? answerRing(q, h, symbolic) : answer(q.read, q.counter, h, symbolic);
     solver_.pop();
     return v;
+  }
+
+  // How far the position is from the start, however often both have gone round, is less than what is in the ring.
+  Verdict answerRing(const Asked& q, const Hypothesis& h, Symbolic& symbolic) {
+    const ArrayRead& r = q.read;
+    if (r.length != nullptr || r.level.moving != nullptr)
+      return {ReadProof::Unknown, "several elements are read at once", false};
+    const Value* position = r.level.indices.size() == 1 && r.level.constant == 0
+                                ? roundedFrom(r.level.indices[0]->get(), r.level.elements)
+                                : nullptr;
+    auto wide = [&](Term t) { return solver_.extend(t, 64, false); };
+    Term first = symbolic.term(q.start->getArgOperand(0));
+    // The counter as the start and a distance: where a loop ends when it has come to the counter, both cancel out,
+    // which the solver does not see bit by bit.
+    const Value* end = q.counter->getArgOperand(0);
+    if (h.rule == CountingRule::Ring && isa<LoadInst, CallBase, Argument>(end) && end != q.start->getArgOperand(0))
+      symbolic.define(end, solver_.apply(Op::Add, first, solver_.symbol(first.width, distanceName(q, h))));
+    Term start = wide(first), counter = wide(symbolic.term(end));
+    Term at = position != nullptr ? wide(symbolic.term(position)) : indexOf(r, symbolic);
+    for (Term t : {start, counter})
+      solver_.assume(solver_.compare(Cmp::Ult, t, solver_.constant(64, std::int64_t{1} << kAddressBits)));
+    Term inside = h.rule == CountingRule::Ring ? solver_.apply(Op::Sub, counter, start) : counter;
+    Term goal = solver_.compare(Cmp::Ult, solver_.apply(Op::Sub, at, start), inside);
+    Solver::Answer answer = solver_.ask(goal);
+    Verdict v;
+    if (answer != Solver::Answer::Proven) {
+      solver_.assume(symbolic.reached(*r.at));
+      answer = solver_.ask(goal);
+      if (answer == Solver::Answer::Refuted) v.why = valuesText();
+    }
+    return settled(answer, std::move(v), r, symbolic);
   }
 
   Verdict answer(const ArrayRead& r, const CallInst* note, const Hypothesis& h, Symbolic& symbolic) {
@@ -506,6 +592,11 @@ class Analysis {
         v.notZero = true;
       }
     }
+    return settled(answer, std::move(v), r, symbolic);
+  }
+
+  // What an answer of the solver says of a read, as far as all that leads there could be expressed.
+  Verdict settled(Solver::Answer answer, Verdict v, const ArrayRead& r, const Symbolic& symbolic) const {
     switch (answer) {
       case Solver::Answer::Proven:
         v.why.clear();
@@ -562,9 +653,10 @@ class Analysis {
     p.rule = h.rule;
     p.constant = h.constant;
     p.mask = h.mask;
-    p.arrays = {code_.fields.key(pair.array)};
+    p.array = code_.fields.key(pair.array);
     p.counter = code_.fields.key(pair.counter);
     const Array& array = arrays_[pair.array];
+    if (isRing(h.rule)) p.start = code_.fields.key(pair.starts[h.start].key);
     if (array.pointer) p.pointer = code_.fields.key(*array.pointer);
     p.counterAt = pair.distance;
     if (!array.pointer) p.arrayBytes = array.elements * array.elementSize;
@@ -630,7 +722,7 @@ class Analysis {
     }
     std::sort(result_.properties.begin(), result_.properties.end(),
               [](const CountingProperty& a, const CountingProperty& b) {
-                return std::tuple(-a.score(), a.arrays, a.counter) < std::tuple(-b.score(), b.arrays, b.counter);
+                return std::tuple(-a.score(), a.array, a.counter) < std::tuple(-b.score(), b.array, b.counter);
               });
     std::sort(result_.dropped.begin(), result_.dropped.end(), [](const DroppedPair& a, const DroppedPair& b) {
       return std::tie(a.array, a.counter) < std::tie(b.array, b.counter);

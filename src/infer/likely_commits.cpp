@@ -34,10 +34,11 @@ Bytes readBy(const Event& e) {
 // Which guardians' deciding reads, or writes, a site is, as indices. Sites are compared once each.
 class GuardianSites {
  public:
-  GuardianSites(const Guardians& guardians, std::vector<Source> Guardian::* accesses) {
-    for (std::size_t g = 0; g < guardians.guardians.size(); ++g)
-      for (const Source& access : guardians.guardians[g].*accesses) {
-        std::vector<std::size_t>& all = byAccess_[accessId(access)];
+  GuardianSites(const std::vector<GuardianAccesses>& guardians,
+                std::vector<std::uint64_t> GuardianAccesses::* accesses) {
+    for (std::size_t g = 0; g < guardians.size(); ++g)
+      for (std::uint64_t access : guardians[g].*accesses) {
+        std::vector<std::size_t>& all = byAccess_[access];
         if (all.empty() || all.back() != g) all.push_back(g);
       }
   }
@@ -58,7 +59,7 @@ class GuardianSites {
   std::unordered_map<const Site*, std::vector<std::size_t>> bySite_;
 };
 
-std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& guardians) {
+std::vector<GuardianInstance> instancesIn(const Trace& trace, const std::vector<GuardianAccesses>& guardians) {
   struct Found {
     PmAddr begin;
     std::uint64_t size;
@@ -66,9 +67,9 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
     bool merged = false;  // the optimiser made one load of several: it read one of their fields
     bool operator==(const Found& o) const { return begin == o.begin && size == o.size && guardian == o.guardian; }
   };
-  GuardianSites reads(guardians, &Guardian::reads);
+  GuardianSites reads(guardians, &GuardianAccesses::reads);
   std::vector<Found> found;
-  std::vector<bool> seen(guardians.guardians.size());
+  std::vector<bool> seen(guardians.size());
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Bytes read = readBy(trace[n]);
     if (read.size == 0) continue;
@@ -80,7 +81,7 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
   }
   // Many a guardian is only read by a restart, which this trace need not have: the writes of the field tell as well,
   // and where there are none either, those of whole structs.
-  GuardianSites writes(guardians, &Guardian::writes);
+  GuardianSites writes(guardians, &GuardianAccesses::writes);
   for (bool whole : {false, true}) {
     const std::vector<bool> known = seen;
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -88,7 +89,7 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
       if (!isStore(e)) continue;
       const Site* site = trace.siteOf(e);
       for (std::size_t g : writes.of(site)) {
-        if (known[g] || (!whole && site->type != guardians.guardians[g].field)) continue;
+        if (known[g] || (!whole && site->type != guardians[g].field)) continue;
         found.push_back({e.addr, bytesOf(e), g, false});
         seen[g] = true;
       }
@@ -106,12 +107,12 @@ std::vector<GuardianInstance> instancesIn(const Trace& trace, const Guardians& g
   });
   std::sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
-    if (a.guardian != b.guardian) return guardians.guardians[a.guardian].field < guardians.guardians[b.guardian].field;
+    if (a.guardian != b.guardian) return guardians[a.guardian].field < guardians[b.guardian].field;
     return a.size < b.size;
   });
   found.erase(std::unique(found.begin(), found.end()), found.end());
   std::vector<GuardianInstance> instances;
-  for (const Found& f : found) instances.push_back({f.begin, f.size, guardians.guardians[f.guardian].field});
+  for (const Found& f : found) instances.push_back({f.begin, f.size, guardians[f.guardian].field});
   return instances;
 }
 
@@ -165,11 +166,25 @@ class InstanceMap {
 
 }  // namespace
 
-LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, AtomicStores atomicStores) {
+std::vector<GuardianAccesses> accessesOf(const Guardians& guardians) {
+  std::vector<GuardianAccesses> all;
+  for (const Guardian& g : guardians.guardians) {
+    GuardianAccesses& accesses = all.emplace_back();
+    accesses.field = g.field;
+    for (const Source& read : g.reads) accesses.reads.push_back(accessId(read));
+    for (const Source& write : g.writes) accesses.writes.push_back(accessId(write));
+    if (!g.guarded.empty() && !g.guarded[0].guards.empty())
+      accesses.why = reasonOf(g, g.guarded[0], g.guarded[0].guards[0]);
+  }
+  return all;
+}
+
+LikelyCommits likelyCommits(const Trace& trace, const std::vector<GuardianAccesses>& guardians,
+                            AtomicStores atomicStores) {
   LikelyCommits result;
   result.instances = instancesIn(trace, guardians);
   const InstanceMap instances(result.instances);
-  GuardianSites writes(guardians, &Guardian::writes);
+  GuardianSites writes(guardians, &GuardianAccesses::writes);
   const std::vector<EventNo> initialising = initialisingStores(trace);
   auto next = initialising.begin();
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -192,19 +207,20 @@ LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, Atom
     FieldKey field = instance == nullptr ? FieldKey() : instance->guardian;
     // The store itself knows best which field it sets.
     const std::vector<std::size_t>& own = writes.of(site);
-    if (instance != nullptr && own.size() == 1) field = guardians.guardians[own[0]].field;
+    if (instance != nullptr && own.size() == 1) field = guardians[own[0]].field;
     result.commits.push_back({n, field, locked, atomic});
   }
   return result;
 }
 
-std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians) {
+std::string reasonOf(const LikelyCommit& commit, const std::vector<GuardianAccesses>& guardians) {
   if (commit.guardian.empty()) return commit.locked ? "is a locked instruction" : "is an atomic store";
   std::string reason = "sets " + commit.guardian;
   if (commit.locked) reason += " by a locked instruction";
-  const Guardian* guardian = guardians.of(commit.guardian);
-  if (guardian == nullptr || guardian->guarded.empty() || guardian->guarded[0].guards.empty()) return reason;
-  return reason + ": " + reasonOf(*guardian, guardian->guarded[0], guardian->guarded[0].guards[0]);
+  auto guardian = std::lower_bound(guardians.begin(), guardians.end(), commit.guardian,
+                                   [](const GuardianAccesses& g, const FieldKey& field) { return g.field < field; });
+  if (guardian == guardians.end() || guardian->field != commit.guardian || guardian->why.empty()) return reason;
+  return reason + ": " + guardian->why;
 }
 
 }  // namespace blackout

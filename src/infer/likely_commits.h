@@ -43,9 +43,19 @@ struct LikelyCommits {
 // guardian.
 enum class AtomicStores : std::uint8_t { Plain, Commit };
 
-LikelyCommits likelyCommits(const Trace& trace, const Guardians& guardians, AtomicStores atomic = AtomicStores::Plain);
+// What has to be known of a guardian for it: plain values, which one analysis gives for any number of traces.
+struct GuardianAccesses {
+  FieldKey field;
+  std::vector<std::uint64_t> reads, writes;  // ids of accesses (infer/access_id.h)
+  std::string why;                           // "map.cpp:60 tests ..."; empty: there is no example
+  bool operator==(const GuardianAccesses&) const = default;
+};
+std::vector<GuardianAccesses> accessesOf(const Guardians& guardians);  // in order of field
+
+LikelyCommits likelyCommits(const Trace& trace, const std::vector<GuardianAccesses>& guardians,
+                            AtomicStores atomic = AtomicStores::Plain);
 
 // "sets Bucket.valid: map.cpp:60 tests Bucket.valid before map.cpp:61 reads Bucket.key": for reports.
-std::string reasonOf(const LikelyCommit& commit, const Guardians& guardians);
+std::string reasonOf(const LikelyCommit& commit, const std::vector<GuardianAccesses>& guardians);
 
 }  // namespace blackout

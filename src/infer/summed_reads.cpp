@@ -80,6 +80,158 @@ bool isCrc32(const Instruction& i) {
   return call != nullptr && call->getCalledFunction()->getName().starts_with("llvm.x86.sse42.crc32");
 }
 
+// A value that is computed of one other and of constants alone.
+using Parts = SmallPtrSet<const Instruction*, 16>;
+std::optional<APInt> evaluated(const Value& v, const Value& from, const APInt& is, const Parts& parts,
+                               std::map<const Value*, APInt>& known) {
+  if (&v == &from) return is;
+  if (const auto* c = dyn_cast<ConstantInt>(&v)) return c->getValue();
+  if (auto it = known.find(&v); it != known.end()) return it->second;
+  const auto* i = dyn_cast<Instruction>(&v);
+  if (i == nullptr || !parts.contains(i)) return std::nullopt;
+  std::vector<APInt> of;
+  for (const Value* operand : i->operands()) {
+    auto value = evaluated(*operand, from, is, parts, known);
+    if (!value) return std::nullopt;
+    of.push_back(*value);
+  }
+  std::optional<APInt> result;
+  switch (i->getOpcode()) {
+    case Instruction::Add:
+      result = of[0] + of[1];
+      break;
+    case Instruction::Sub:
+      result = of[0] - of[1];
+      break;
+    case Instruction::Mul:
+      result = of[0] * of[1];
+      break;
+    case Instruction::And:
+      result = of[0] & of[1];
+      break;
+    case Instruction::Or:
+      result = of[0] | of[1];
+      break;
+    case Instruction::Xor:
+      result = of[0] ^ of[1];
+      break;
+    case Instruction::Shl:
+      if (of[1].ult(bitsOf(*i))) result = of[0].shl(of[1]);
+      break;
+    case Instruction::LShr:
+      if (of[1].ult(bitsOf(*i))) result = of[0].lshr(of[1]);
+      break;
+    case Instruction::AShr:
+      if (of[1].ult(bitsOf(*i))) result = of[0].ashr(of[1]);
+      break;
+    case Instruction::ZExt:
+      result = of[0].zext(bitsOf(*i));
+      break;
+    case Instruction::SExt:
+      result = of[0].sext(bitsOf(*i));
+      break;
+    case Instruction::Trunc:
+      result = of[0].trunc(bitsOf(*i));
+      break;
+    case Instruction::Freeze:
+      result = of[0];
+      break;
+    case Instruction::Select:
+      result = of[0].isZero() ? of[2] : of[1];
+      break;
+    case Instruction::ICmp:
+      result = APInt(1, ICmpInst::compare(of[0], of[1], cast<ICmpInst>(i)->getPredicate()) ? 1 : 0);
+      break;
+    default:
+      break;
+  }
+  if (result) known.emplace(&v, *result);
+  return result;
+}
+
+// A sum bit by bit, as CRCs without a table make it: the sum is shifted, and xored with a constant if the bit that goes
+// was set. However it is spelled (but by a branch), it is linear, and no two sums become one: both are tried with
+// numbers.
+struct BitStep {
+  const Instruction* result = nullptr;  // null: it is none
+  Parts parts;                          // what is computed on the way, and the result
+  unsigned shifts = 0;                  // by so many bits
+};
+bool isBijection(std::vector<APInt> images) {
+  std::size_t rank = 0;
+  for (unsigned bit = 0; bit < images.size(); ++bit) {
+    auto pivot =
+        std::find_if(images.begin() + std::ptrdiff_t(rank), images.end(), [&](const APInt& a) { return a[bit]; });
+    if (pivot == images.end()) return false;
+    if (*pivot != images[rank]) std::swap(*pivot, images[rank]);
+    for (std::size_t k = 0; k < images.size(); ++k)
+      if (k != rank && images[k][bit]) images[k] ^= images[rank];
+    ++rank;
+  }
+  return true;
+}
+BitStep bitStepFrom(const Value& sum) {
+  constexpr std::size_t kMost = 48;  // eight steps that were written out
+  const unsigned bits = bitsOf(sum);
+  BitStep none, step;
+  if (bits < kSumBits || bits > 64) return none;
+  std::vector<const Value*> work{&sum};
+  while (!work.empty() && step.parts.size() < kMost) {
+    const Value* v = work.back();
+    work.pop_back();
+    for (const User* u : v->users()) {
+      const auto* i = dyn_cast<Instruction>(u);
+      if (i == nullptr || isa<PHINode, CallBase>(i) || !i->getType()->isIntegerTy() || step.parts.contains(i)) continue;
+      bool alone = all_of(i->operands(), [&](const Use& o) {
+        const auto* part = dyn_cast<Instruction>(o.get());
+        return o.get() == &sum || isa<ConstantInt>(o.get()) || (part != nullptr && step.parts.contains(part));
+      });
+      // What waits for another operand comes again with that.
+      if (alone) step.parts.insert(i), work.push_back(i);
+    }
+  }
+  // Only one of them is used for anything else.
+  bool tests = false;
+  for (const Instruction* i : step.parts) {
+    tests |= isa<ICmpInst>(i) || i->getOpcode() == Instruction::And;
+    bool outside = any_of(i->users(), [&](const User* u) {
+      const auto* by = dyn_cast<Instruction>(u);
+      return by != nullptr && !isa<DbgInfoIntrinsic>(by) && !step.parts.contains(by);
+    });
+    if (!outside) continue;
+    if (step.result != nullptr || bitsOf(*i) != bits) return none;
+    step.result = i;
+  }
+  if (step.result == nullptr || !tests) return none;
+  auto of = [&](const APInt& is) {
+    std::map<const Value*, APInt> known;
+    return evaluated(*step.result, sum, is, step.parts, known);
+  };
+  std::vector<APInt> images;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    auto image = of(APInt::getOneBitSet(bits, bit));
+    if (!image) return none;
+    images.push_back(*image);
+  }
+  const APInt& ofLast = images.back();
+  const APInt& ofFirst = images.front();
+  if (ofLast.popcount() == 1)
+    step.shifts = bits - 1 - ofLast.countr_zero();
+  else if (ofFirst.popcount() == 1)
+    step.shifts = ofFirst.countr_zero();
+  // Linear: of any sum what its bits become. Some bit becomes many: a shift alone would mix nothing.
+  std::uint64_t some = 0x9e3779b97f4a7c15;
+  for (int n = 0; n < 64; ++n, some = some * 6364136223846793005 + 1442695040888963407) {
+    APInt tried = APInt(64, n == 0 ? 0 : some).trunc(bits), expected(bits, 0);
+    for (unsigned bit = 0; bit < bits; ++bit)
+      if (tried[bit]) expected ^= images[bit];
+    if (auto is = of(tried); !is || *is != expected) return none;
+  }
+  constexpr unsigned kMany = 4;
+  bool mixes = any_of(images, [](const APInt& a) { return a.popcount() >= kMany; });
+  return mixes && isBijection(std::move(images)) ? step : none;
+}
+
 // What a table of a checksum says for an index that `v` is: the loads. None: it is something else that is indexed.
 std::vector<const LoadInst*> lookedUp(const GetElementPtrInst& at, const Value& v) {
   const auto* table = dyn_cast<GlobalVariable>(at.getPointerOperand());
@@ -130,6 +282,12 @@ class Sums {
   explicit Sums(const Function& f) : dominators_(const_cast<Function&>(f)), loops_(dominators_) {}
 
   const LoopInfo& loops() const { return loops_; }
+  const BitStep& bitStep(const Value& v) {
+    auto [it, fresh] = bitSteps_.try_emplace(&v);
+    if (fresh) it->second = bitStepFrom(v);
+    if (fresh && it->second.result != nullptr) stepResults_.try_emplace(it->second.result, &v);
+    return it->second;
+  }
   // The loop in each turn of which the value is part of a sum that mixes; null: there is none.
   const Loop* mixing(const Instruction& i) {
     for (const Loop* loop = loops_.getLoopFor(i.getParent()); loop != nullptr; loop = loop->getParentLoop())
@@ -154,7 +312,9 @@ class Sums {
       for (const User* u : i.users()) {
         const auto* next = dyn_cast<Instruction>(u);
         if (next == nullptr || !loop.contains(next)) continue;
-        if (const auto* at = dyn_cast<GetElementPtrInst>(next)) {
+        if (const BitStep& step = bitStep(i); step.result != nullptr && step.parts.contains(next)) {
+          if (loop.contains(step.result)) add(step.result);
+        } else if (const auto* at = dyn_cast<GetElementPtrInst>(next)) {
           for (const LoadInst* load : lookedUp(*at, i)) add(load), table = true;
         } else if (computes(*next)) {
           add(next);
@@ -168,6 +328,8 @@ class Sums {
       if (const auto* load = dyn_cast<LoadInst>(&i)) {
         if (const auto* at = dyn_cast<GetElementPtrInst>(load->getPointerOperand()))
           for (const Value* index : at->indices()) operand(index);
+      } else if (auto step = stepResults_.find(&i); step != stepResults_.end()) {
+        operand(step->second);
       } else {
         for (const Value* v : i.operands()) operand(v);
       }
@@ -180,8 +342,13 @@ class Sums {
     bool looked = any_of(c.values, [](const Instruction* i) { return isa<LoadInst>(i); });
     bool mixes = looked, keeps = true;
     for (const Instruction* i : c.values) {
-      mixes |= turned(*i) != nullptr || multiplies(*i, true) || isCrc32(*i);
-      keeps &= keepsAll(*i);
+      auto of = stepResults_.find(i);
+      bool step = of != stepResults_.end();
+      // One bit for a whole word would leave neighbours next to each other.
+      constexpr unsigned kByte = 8;
+      bool enough = step && (loops_.getLoopFor(i->getParent()) != &loop || bitStep(*of->second).shifts >= kByte);
+      mixes |= enough || turned(*i) != nullptr || multiplies(*i, true) || isCrc32(*i);
+      keeps &= step || keepsAll(*i);
     }
     // A CRC drops bits on one way and has them on the other.
     c.mixes = mixes && (keeps || looked);
@@ -202,6 +369,8 @@ class Sums {
   DominatorTree dominators_;
   LoopInfo loops_;
   std::map<const PHINode*, Cycle> cycles_;
+  std::map<const Value*, BitStep> bitSteps_;
+  std::map<const Instruction*, const Value*> stepResults_;  // and of what they are
 };
 
 CallPlace placeOf(const DILocation& at) {
@@ -259,7 +428,9 @@ class Follower {
         // What leaves the loop is the sum; inside it is on its way.
         bool sum = isSum || (loop != nullptr && !loop->contains(by));
         if (isa<DbgInfoIntrinsic>(by)) continue;
-        if (const auto* back = dyn_cast<ReturnInst>(by); back != nullptr) {
+        if (const BitStep& step = sums.bitStep(*v); step.result != nullptr && step.parts.contains(by)) {
+          add(step.result, sum && sums.mixing(*step.result) == nullptr);
+        } else if (const auto* back = dyn_cast<ReturnInst>(by); back != nullptr) {
           (sum ? uses.returned : uses.returnedRaw) = true;
         } else if (const auto* compare = dyn_cast<ICmpInst>(by)) {
           if (!sum || !compare->isEquality() || bitsOf(*v) < kSumBits) return {.other = true};

@@ -3,8 +3,9 @@
 // two contents of such bytes from each other but by the outcome of that comparison.
 //
 // What mixes: a loop whose sum is, in each turn, multiplied by a large odd constant, rotated, xored with itself
-// shifted, or looked up in a table, as CRCs are (FNV, xxHash, Murmur, CRC-32). A plain sum, or xor, of words does not:
-// two lost words may make up for a third.
+// shifted, or looked up in a table or divided bit by bit, as CRCs are (FNV, xxHash, Murmur, CRC-32). A plain sum, or
+// xor, of words does not: two lost words may make up for a third. Nor do the sums of Fletcher and Adler: three
+// neighbours that change by 1, -2 and 1 leave both of their halves as they were.
 #pragma once
 
 #include <compare>

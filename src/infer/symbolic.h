@@ -33,6 +33,8 @@ class Symbolic {
   Solver::Term term(const llvm::Value* v);
   // How far the first pointer is beyond the second.
   Solver::Term difference(const llvm::Value* pointer, const llvm::Value* from);
+  // A value that is to be this term, before anything that is made of it is asked for.
+  void define(const llvm::Value* v, Solver::Term t) { terms_[v] = t; }
   // A number that others may stay below, in every turn of a loop: tried where a loop can't be expressed.
   void hint(const llvm::Value* most) { hints_.push_back(most); }
   // Whether the instruction is reached.

@@ -115,6 +115,7 @@ class Reader {
       if (isBackwardBranch(piece.trim())) loops_ = true;
     for (StringRef piece : pieces) statement(piece.trim());
     unnamedOutputs();
+    keepOrder();
     return meaning_;
   }
 
@@ -132,9 +133,10 @@ class Reader {
          colon = s.find(':'))
       s = s.drop_front(colon + 1).trim();
     if (s.empty()) return;
-    if (s.starts_with(".byte")) {
-      StringRef bytes = s.drop_front(5).trim();
+    if (isMachineCode(s)) {
+      StringRef bytes = s.drop_while([](char c) { return c != ' '; }).trim();
       prefix66_ = bytes == "0x66" || bytes == "102";
+      if (!prefix66_) storesUnknown();
       // Machine code of the group that fences and flushes are in.
       if (bytes.contains("0xae") || bytes.contains("174")) meaning_.unseen = true;
       return;
@@ -192,7 +194,11 @@ class Reader {
     opaque_ = true;
     // What is left writes its last operand (AT&T); a register among ours has another value after it.
     std::optional<Memory> memory = memoryOf(target);
-    if (!memory) return;
+    if (!memory) {
+      bool inMemory = target.contains('(') || target.contains('[');
+      if (storesAtARegister(mnemonic) || (inMemory && !isStack(target))) storesUnknown();
+      return;
+    }
     if (isMemory(*memory)) {
       bool moves = mnemonic.starts_with("mov") || mnemonic.starts_with("vmov");
       access(BLACKOUT_SITE_Store, memory, sizeOf(mnemonic, moves || args.size() == 2 ? source : StringRef(), *memory));
@@ -332,7 +338,59 @@ class Reader {
            m.starts_with(".") || m == "bt" || m == "btq" || m == "btl" || m == "ptest";
   }
 
-  void plain(blackout_site_kind kind) { meaning_.effects.push_back({kind}); }
+  void plain(blackout_site_kind kind) {
+    meaning_.effects.push_back({kind});
+    ordered_ = true;
+  }
+
+  // Bytes of machine code, as ".byte 0x0f, 0x01, 0xfc".
+  static bool isMachineCode(StringRef s) {
+    for (StringRef name : {".byte ", ".word ", ".short ", ".long ", ".int ", ".quad ", ".2byte ", ".4byte ", ".8byte "})
+      if (s.starts_with(name)) return true;
+    return false;
+  }
+  // Instructions that name no memory and store all the same.
+  static bool storesAtARegister(StringRef mnemonic) {
+    return mnemonic == "clzero" || mnemonic.contains("maskmov") || mnemonic.starts_with("ins");
+  }
+  static bool isStack(StringRef target) { return target.contains("rsp") || target.contains("rip"); }
+
+  // A statement that may store where nobody can tell.
+  void storesUnknown() {
+    unknown_ = true;
+    storesAfterOrder_ |= ordered_;
+  }
+
+  static bool isStore(const AsmEffect& e) { return e.kind == BLACKOUT_SITE_Store || e.kind == BLACKOUT_SITE_StoreNt; }
+
+  // Whether two stores of one string may write the same byte.
+  static bool overlap(const AsmEffect& a, const AsmEffect& b) {
+    if (a.argument != b.argument) return false;
+    bool told = a.index < 0 && b.index < 0 && a.count < 0 && b.count < 0;
+    return !told || (a.offset < b.offset + static_cast<std::int64_t>(b.size) &&
+                     b.offset < a.offset + static_cast<std::int64_t>(a.size));
+  }
+
+  // What a bracketed store has made is read when the whole string is over. Where a later statement may have stored over
+  // it, stores are left alone: they fault and are followed one by one. A flush or fence in front of such a store would
+  // still be recorded behind it.
+  void keepOrder() {
+    bool again = false;
+    bool any = false;
+    for (std::size_t n = 0; n < meaning_.effects.size(); ++n) {
+      if (!isStore(meaning_.effects[n])) continue;
+      any = true;
+      for (std::size_t before = 0; before < n; ++before)
+        again |= isStore(meaning_.effects[before]) && overlap(meaning_.effects[before], meaning_.effects[n]);
+    }
+    if (!again && !(unknown_ && any)) {
+      // Nothing but machine code that nobody can tell, behind a flush or fence of the same string.
+      meaning_.unseen |= unknown_ && storesAfterOrder_;
+      return;
+    }
+    meaning_.unseen |= storesAfterOrder_;
+    std::erase_if(meaning_.effects, isStore);
+  }
 
   void flush(blackout_site_kind kind, StringRef target) {
     std::optional<Memory> m = memoryOf(target);
@@ -349,6 +407,7 @@ class Reader {
         changed_.count(m->base) != 0 ||
         (m->index >= 0 && (operand(m->index).argument < 0 || changed_.count(m->index) != 0))) {
       meaning_.unresolved = true;
+      if (store) storesUnknown();
       return;
     }
     AsmEffect effect{kind};
@@ -361,6 +420,10 @@ class Reader {
     effect.size = size;
     named_.insert(m->base);
     meaning_.effects.push_back(effect);
+    if (kind == BLACKOUT_SITE_Store || kind == BLACKOUT_SITE_StoreNt)
+      storesAfterOrder_ |= ordered_;
+    else
+      ordered_ = true;
   }
 
   // A bit whose number may be in a register, and then far from the address.
@@ -373,6 +436,7 @@ class Reader {
   // What it does to the order of a locked instruction is said still.
   void elsewhere(std::optional<Memory> m) {
     if (m) named_.insert(m->base);
+    storesUnknown();
     if (locked_) plain(BLACKOUT_SITE_Rmw);
   }
 
@@ -412,6 +476,7 @@ class Reader {
     int times = rep_ ? operandNumber("rcx") : -1;
     if (to < 0 || (rep_ && times < 0)) {
       meaning_.unresolved = true;
+      storesUnknown();
       return;
     }
     Memory m;
@@ -462,8 +527,11 @@ class Reader {
   bool loops_ = false;
   bool backwards_ = false;  // std: strings go downwards
   bool opaque_ = false;     // a statement that we don't know
-  std::set<int> named_;     // operands whose memory a recognised statement accounts for
-  std::set<int> changed_;   // register operands that an earlier statement wrote
+  bool unknown_ = false;    // a statement that may store, nobody knows where
+  bool ordered_ = false;    // there was a flush, a fence or a locked instruction
+  bool storesAfterOrder_ = false;
+  std::set<int> named_;    // operands whose memory a recognised statement accounts for
+  std::set<int> changed_;  // register operands that an earlier statement wrote
 };
 
 }  // namespace

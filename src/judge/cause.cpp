@@ -37,7 +37,9 @@ class Grouping {
       if (auto ok = attribute(*failing); !ok) return tl::unexpected(ok.error());
     for (std::size_t i = 0; i < causes_.size(); ++i) {
       causes_[i].points = points_[i].size();
-      if (!options_.patience.over()) causes_[i].fixes = fixesOf(trial_, probe_, causes_[i], members_[i]);
+      if (options_.patience.over()) continue;
+      causes_[i].fixes = fixesOf(trial_, probe_, causes_[i], members_[i]);
+      causes_[i].logged = isLoggedAway(causes_[i], members_[i]);
     }
     return std::move(causes_);
   }
@@ -57,6 +59,8 @@ class Grouping {
         cause = named ? merged(std::move(*named)) : unexamined(f);
       }
       ++causes_[*cause].states;
+      const Verdict& verdict = probe_.verdict(f.space, f.recovery);
+      causes_[*cause].symptoms.try_emplace(verdict.key, verdict.symptom);
       members_[*cause].emplace_back(f.space, f.recovery);
       causes_[*cause].stage = std::min(causes_[*cause].stage, explorer_.stageOf(f.space, f.recovery));
       if (curedBy(causes_[*cause], f)) ++causes_[*cause].cured;
@@ -80,6 +84,7 @@ class Grouping {
     for (Cause& c : causes_) {
       c.states = c.points = c.cured = 0;
       c.stage = TestStage::None;
+      c.symptoms.clear();
       c.lostSites.clear();
     }
     points_.assign(causes_.size(), {});
@@ -159,7 +164,7 @@ class Grouping {
     for (std::size_t i = 0; i < causes_.size(); ++i)
       if (curedBy(causes_[i], f)) return i;
     for (std::size_t i = 0; i < causes_.size(); ++i)
-      if (isPutBack(causes_[i], i, f)) return i;
+      if (isPutBack(causes_[i], i, f) || isOfUpdate(causes_[i], f)) return i;
     // It loses what was found to matter; what an earlier crash lost has its own findings.
     for (const StoreRef& ref : f.lost) {
       auto site = ref.level < explorer_.space(f.space).level ? std::nullopt : siteOf(f.space, ref);
@@ -193,6 +198,64 @@ class Grouping {
     if (!judged || *judged != Judgement::Fine) return false;
     shown.push_back(explorer_.outcomeNo(f.recovery));
     return true;
+  }
+
+  // Whether it keeps a part of an update that the crash cuts in two: all that it loses is of that, and with nothing of
+  // it the restart ends well.
+  bool isOfUpdate(const Cause& cause, const FailingState& f) {
+    if (cause.begun.empty() || explorer_.space(f.space).level != 1 || isWhole(f)) return false;
+    auto indexes = probe_.indexes(f.space);
+    if (!indexes) return false;
+    const Index& index = *indexes->front();
+    auto stores = index.stores();
+    auto next = std::lower_bound(stores.begin(), stores.end(), explorer_.space(f.space).at,
+                                 [](const StoreRow& row, EventNo crash) { return row.event < crash; });
+    std::vector<StoreRef> begun;
+    while (next != stores.begin() && cause.begun.contains(siteKey(index.trace(), index.trace()[(next - 1)->event])))
+      begun.push_back({1, static_cast<StoreNo>(--next - stores.begin())});
+    auto begins = [&](const StoreRef& ref) { return std::find(begun.begin(), begun.end(), ref) != begun.end(); };
+    if (!std::all_of(f.lost.begin(), f.lost.end(), begins)) return false;
+    if (options_.patience.over() || triedOfUpdate_++ >= options_.examined) return false;
+    auto judged = probe_.without(f.space, f.chosen, begun);
+    return judged && *judged == Judgement::Fine;
+  }
+
+  // Whether each of the failing states is gone if the transaction logs the bytes before the cause's instruction changes
+  // them: rolled back as they would be, a restart ends well; and after the transaction's end they would be durable.
+  bool isLoggedAway(const Cause& cause, const std::vector<FailingRestart>& failing) {
+    constexpr std::size_t kMost = 256;  // restarts
+    if (cause.cure != CureKind::Add || !cause.notAdded || failing.size() > kMost) return false;
+    std::shared_ptr<CureTrial::Applied> durable;
+    for (const auto& [space, recovery] : failing) {
+      if (options_.patience.over() || explorer_.space(space).level != 1) return false;
+      auto indexes = probe_.indexes(space);
+      const EventNo at = explorer_.space(space).at;
+      const Cause::NotAdded* there = indexes ? notAddedBefore(*indexes->front(), cause, at) : nullptr;
+      if (there == nullptr || at <= there->in.begin) return false;
+      const Index& index = *indexes->front();
+      SiteKey site = siteKey(index.trace(), index.trace()[index.stores()[there->stores.front()].event]);
+      if (at > there->in.end) {
+        if (durable == nullptr) {
+          Cure cure;
+          cure.after.insert(site);
+          cure.put = Cure::Put::After;
+          auto applied = trial_.apply(cure, space);
+          if (!applied) return false;
+          durable = *applied;
+        }
+        if (trial_.leaves(*durable, space, recovery).value_or(true)) return false;
+        continue;
+      }
+      std::vector<StoreRef> made = madeUnlogged(index, *there, at);
+      // Another instruction that changed them first would be too early for it.
+      bool own = std::all_of(made.begin(), made.end(), [&](const StoreRef& ref) {
+        return siteKey(index.trace(), index.trace()[index.stores()[ref.store].event]) == site;
+      });
+      if (made.empty() || !own) return false;
+      auto judged = probe_.without(space, probe_.largest(space, recovery), made);
+      if (!judged || *judged != Judgement::Fine) return false;
+    }
+    return !failing.empty();
   }
 
   // The same at the last execution of the cause's instruction before a crash; null: it is logged there.
@@ -269,10 +332,18 @@ class Grouping {
     return false;
   }
 
+  // The same two stores: here they must change places, there too, only that it seemed to make no sense.
+  bool isOrderOf(const Cause& order, const Cause& update) {
+    if (order.kind != FindingKind::WrongOrder || order.cure != CureKind::Order || !update.canWait) return false;
+    auto early = siteOf(order.space, order.second), late = siteOf(order.space, order.first);
+    return early && late && early == siteOf(update.space, update.first) && late == siteOf(update.space, update.second);
+  }
+
   // One mistake may lose several stores of one function: a node of which no field is flushed.
   bool same(const Cause& a, const Cause& b) {
     // A value that the restart does not cope with, wherever it is stored: a lock.
     if (a.sameBytes && b.sameBytes && bytesOf(a) == bytesOf(b)) return true;
+    if (isOrderOf(a, b) || isOrderOf(b, a)) return true;
     if (a.kind != b.kind) return false;
     if (a.creation && b.creation && a.window == b.window) return true;
     if (a.kind == FindingKind::RecoveryFails) return a.key == b.key;
@@ -317,6 +388,18 @@ class Grouping {
     SpaceNo space = cause.space;
     bool cured = cause.applied != nullptr;
     if (at && cured) joinCures(causes_[*at], cause);
+    if (at) causes_[*at].begun.insert(cause.begun.begin(), cause.begun.end());
+    if (at && isOrderOf(cause, causes_[*at])) {
+      // What cures all of it is told.
+      Cause& known = causes_[*at];
+      cause.states = known.states;
+      cause.cured = known.cured;
+      cause.stage = known.stage;
+      cause.lostSites = std::move(known.lostSites);
+      cause.symptoms = std::move(known.symptoms);
+      cause.begun = std::move(known.begun);
+      known = std::move(cause);
+    }
     if (!at) at = add(std::move(cause));
     // What a cure was tried for is told by that. What an earlier crash lost is no part of it.
     if (cured && explorer_.space(space).level == 1) return *at;
@@ -340,6 +423,7 @@ class Grouping {
   std::optional<std::size_t> unexamined_;
   std::map<std::size_t, std::vector<OutcomeNo>> putBack_;  // by cause: how restarts end that it was tried for
   std::size_t triedBack_ = 0;
+  std::size_t triedOfUpdate_ = 0;
   std::map<StoreNo, std::optional<Cause::NotAdded>> notAdded_;  // by store of the recording
 };
 

@@ -49,6 +49,11 @@ struct Cause {
   // Nothing is lost: the neighbouring points at which it fails, and whether they begin where a pool file was made.
   std::optional<std::pair<SpaceNo, SpaceNo>> window;
   bool creation = false;
+  // not-atomic: `first` could have waited for `second`, which was tried, though that seems to end what protects it.
+  bool canWait = false;
+  // The same: no single store begins the update, those of these instructions together do; without all of them the
+  // restart ends well.
+  std::set<SiteKey> begun;
 
   // What was tried and works; none: nothing did, or nothing could be tried.
   std::optional<CureKind> cure;
@@ -64,8 +69,11 @@ struct Cause {
   // Flushes and fences as a change of the source would make them, after which none of `states` can come about; the
   // cheapest first (fixes.h).
   std::vector<TriedFix> fixes;
+  bool logged = false;   // Add: with these bytes logged, each of `states` ends well or can't come about
   bool examined = true;  // false: there were more failing states than are examined
 
+  // How its states fail, in words, by Verdict::key; the smallest state's among them.
+  std::map<std::string, std::string> symptoms;
   TestStage stage = TestStage::None;  // the first at which one of its states was met
   std::uint64_t states = 0;
   std::uint64_t points = 0;

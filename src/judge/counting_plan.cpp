@@ -19,7 +19,7 @@ namespace {
 std::string packed(const CountingProperties& counting, const std::vector<CountedUpdate>& updates) {
   std::string text;
   for (const CountingProperty& p : counting.properties)
-    text += fmt::format("p\t{}\t{}\t{}\t{}\n", p.arrays.front(), p.counter, boundText(p), p.strict() ? 1 : 0);
+    text += fmt::format("p\t{}\t{}\t{}\t{}\n", p.array, p.counter, boundText(p), p.strict() ? 1 : 0);
   for (const CountedUpdate& u : updates) {
     text += fmt::format("u\t{}\t{}", u.property, u.counter.value());
     for (EventNo n : u.array) text += fmt::format("\t{}", n.value());
@@ -68,6 +68,11 @@ CountingPlan unpacked(std::string_view text) {
 
 CountingPlan countingPlan(const Trace& trace, const std::vector<std::string>& programs, double seconds,
                           const Patience& patience) {
+  // A part of --time at the most: the restarts are what it is for.
+  constexpr double kShare = 0.25;
+  const double share = kShare * patience.left();
+  if (share > 0) seconds = std::min(seconds, share);
+  const Patience ownPatience(nullptr, nullptr, share);
   // In a process of its own: bitcode may be anything.
   auto answer = inChild(
       [&]() -> std::string {
@@ -77,7 +82,7 @@ CountingPlan countingPlan(const Trace& trace, const std::vector<std::string>& pr
         CountingProperties counting = inferCounting(bitcode, {.seconds = seconds});
         return packed(counting, countedUpdates(trace, counting.properties));
       },
-      {.seconds = 0, .giveUp = [&patience] { return patience.over(); }});
+      {.seconds = 0, .giveUp = [&] { return patience.over() || ownPatience.ending(); }});
   if (answer) return unpacked(*answer);
   CountingPlan none;
   none.notes.emplace_back("the search for arrays and their counters in the code did not come to an end");

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "judge/likely_points.h"
 #include "judge/oracle.h"
 #include "judge/point_choice.h"
+#include "judge/program_guardians.h"
 #include "judge/site_coverage.h"
 #include "run/patience.h"
 #include "run/process_runner.h"
@@ -55,16 +57,15 @@ struct CrashOptions {
   ExpectExit expectExit = ExpectExit::Auto;
   DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;
-  std::string strategy = "lazy";
-  const Strategy* chosen = nullptr;       // one that somebody made, instead of the one of that name
-  LikelySet testsAt = LikelySet::Likely;  // of the strategy "tests": around which stores
-  std::uint64_t samples = 16;
+  StrategyChoice strategy;
+  std::shared_ptr<const Strategy> plans;  // those of the strategy "plans"
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
   lin::Criterion criterion = lin::Criterion::Durable;  // of answers of marked operations
   bool stages = false;                                 // states around likely linearization points first
   bool showPoints = false;                             // list these points
   bool tellReached = true;                             // with stages: what code the operations did not reach
+  bool generated = false;                              // the operations come from a generator, which options change
   bool judgeOrders = true;                             // false: answers are compared with one another alone
   bool needsSpecification = false;                     // without one the result is inconclusive
   bool assumeChecksums = false;  // what is read whole is taken for checksummed, whatever restarts do with it
@@ -74,8 +75,10 @@ struct CrashOptions {
   double inferSeconds = 2;    // for arrays and their counters, whose states come first; 0: they are not looked for
   std::uint64_t maxRuns = 0;  // 0: no bound
   bool loadsReport = false;   // list the loads that may read from more than one store
-  std::string resume;         // go on from this file; empty: from the beginning
-  std::string saveTo;         // where to save an exploration that a bound or an interrupt ends; empty: nowhere
+  // What the code of programs says, for all checks that have these options or a copy of them.
+  std::shared_ptr<ProgramGuardians::Made> guardians = std::make_shared<ProgramGuardians::Made>();
+  std::string resume;  // go on from this file; empty: from the beginning
+  std::string saveTo;  // where to save an exploration that a bound or an interrupt ends; empty: nowhere
   const std::atomic<bool>* interrupt = nullptr;        // set: come to an end, with a report
   const std::atomic<bool>* again = nullptr;            // set: at once
   std::function<void(const CrashEstimate&)> estimate;  // before the exploration begins

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "events/trace.h"
+
 namespace blackout {
 
 namespace {
@@ -104,6 +106,19 @@ Result<void> nameCutUpdate(ExaminedState& s, SpaceNo low, SpaceNo high) {
     cause.tested = true;
     break;
   }
+  if (!cause.tested && !(cause.second && s.overlap(*cause.first, *cause.second))) {
+    // A restart that fails at the first of them has not read the others.
+    std::vector<StoreRef> all =
+        storesBetween(s, index, begins ? s.explorer.space(low - 1).at : 0, s.explorer.space(low).at, false);
+    auto judged = s.probe.without(low, s.wholeAt(low), all);
+    if (!judged) return tl::unexpected(judged.error());
+    if (all.size() > 1 && *judged == Judgement::Fine) {
+      cause.first = begin.front();
+      for (const StoreRef& ref : all) cause.begun.insert(siteKey(index.trace(), index.trace()[s.eventOf(ref)]));
+      if (ends) cause.cure = CureKind::Atomic;
+      return {};
+    }
+  }
   // A value and the next one of the same bytes are no update that could be made at once: the restart does not cope
   // with the value.
   cause.sameBytes = cause.second && s.overlap(*cause.first, *cause.second);
@@ -124,7 +139,8 @@ Result<void> nameCutUpdate(ExaminedState& s, SpaceNo low, SpaceNo high) {
   // It leads to the rest, or spoils what the old state of the rest still leads to: either way it comes too early. But
   // what puts its bytes back ends what protects the update: to come first makes no sense for it. (Of a restart it is
   // not known what they were.)
-  if (!readsBefore(s, *cause.first, *cause.second) && (s.level() > 1 || putsBack(index, *cause.second))) return {};
+  cause.canWait = !readsBefore(s, *cause.first, *cause.second) && (s.level() > 1 || putsBack(index, *cause.second));
+  if (cause.canWait) return {};
   cause.cure = CureKind::Order;
   std::swap(cause.first, cause.second);
   cause.kind = FindingKind::WrongOrder;

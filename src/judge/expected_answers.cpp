@@ -192,6 +192,27 @@ std::optional<ExpectedAnswer> ExpectedAnswers::afterEnded(SpaceNo space, Recover
   return ExpectedAnswer{ExpectedAnswer::Basis::Ended, right, right, right, ended->name};
 }
 
+bool ExpectedAnswers::losesPromised(SpaceNo space, const ChosenVersions& chosen, TrackedNo line, std::uint64_t mask) {
+  auto lost = explorer_.space(space).level > 1 ? Result<std::vector<StoreRef>>() : probe_.lostStores(space, chosen);
+  if (!lost) return false;
+  const Index& index = baseline_.index();
+  EventNo at = explorer_.space(space).at;
+  auto contentAt = [&](LineId id, EventNo n) { return index.contentOf(id, n, {index.historyLength(id, n), {}}); };
+  for (const StoreRef& ref : *lost) {
+    const StoreRow& row = index.stores()[ref.store];
+    std::uint64_t stored = maskOf(index, ref.store) & mask;
+    if (stored == 0 || index.lineNo(row.line) != baseline_.tracked().line(line)) continue;
+    ThreadNo thread = threadOf(index.trace()[row.event]);
+    for (const Unit& u : units_) {
+      if (u.owner.first != thread || row.event < u.begin || u.end < row.event || u.end >= at) continue;
+      LineBytes before = contentAt(row.line, u.begin), after = contentAt(row.line, u.end);
+      for (unsigned byte = 0; byte < BLACKOUT_LINE; ++byte)
+        if ((stored >> byte & 1) != 0 && before[byte] != after[byte]) return true;
+    }
+  }
+  return false;
+}
+
 ExpectedAnswer ExpectedAnswers::of(SpaceNo space, RecoveryNo recovery) {
   auto expected = at(space);
   if (!expected) return {};

@@ -41,6 +41,9 @@ struct ExpectedAnswer {
   OutcomeNo after = 0;
   OutcomeNo least = 0;    // of a stretch: with nothing but what is guaranteed
   std::string operation;  // its name
+
+  // Whether it is one of these itself, so that nothing need be compared.
+  bool has(OutcomeNo o) const { return basis != Basis::None && (o == before || o == after || o == least); }
 };
 
 class ExpectedAnswers {
@@ -64,6 +67,9 @@ class ExpectedAnswers {
   bool compared(SpaceNo space);
   // Whether the answer is one of these. `ownWords`: the restart may have some, as it stored to persistent memory.
   bool allows(const ExpectedAnswer& expected, const Outcome& outcome, bool ownWords);
+  // Whether a crash that leaves `chosen` loses of these bytes what an operation that had ended had stored, and had made
+  // of them: what it found to be there as it left it is a state of its own, such as a flag that says it is under way.
+  bool losesPromised(SpaceNo space, const ChosenVersions& chosen, TrackedNo line, std::uint64_t mask);
   // What right answers look like, as far as they were explored completely.
   const AnswerLines& lines();
   // Whether restarts after this crash say something that they say neither with all nor with nothing of it durable, and

@@ -12,6 +12,8 @@
 #include "binary/user_frame.h"
 #include "detect/by_site.h"
 #include "events/trace.h"
+#include "events/trapped_id.h"
+#include "explore/novelty.h"
 #include "findings/numbers.h"
 #include "judge/state_probe.h"
 
@@ -79,7 +81,7 @@ std::string ExplorationAccount::placeAt(std::uint64_t site) {
 void ExplorationAccount::summarise(StateJudge& judge, ChecksummedRecords& checksummed) {
   const ExplorationSummary& s = explorer_.summary();
   ExploredCrashes& e = out_.exploration;
-  e.strategy = o_.strategy;
+  e.strategy = nameOf(o_.strategy.kind);
   e.command = o_.program.command;
   e.crashesInARow = o_.crashesInARow;
   e.points = s.points;
@@ -138,10 +140,13 @@ void ExplorationAccount::assumptions(const ExplorationSummary& s, ChecksummedRec
     const Site* trapped = r_.runs.trappedSite(a.record.site);
     AssumedRecord record;
     record.place = a.record.site == 0 ? std::string() : placeAt(a.record.site);
+    if (record.place.empty() && trapped != nullptr && !trapped->module.empty())
+      record.place = fmt::format("{}+{:#x}", std::filesystem::path(trapped->module).filename().string(),
+                                 blackout_trapped_offset(a.record.site));
     record.declared = a.record.reader == RecordReader::Declared;
     record.allowed = o_.assumeChecksums;
     record.refuted = a.refuted;
-    record.pmdk = trapped != nullptr && isPmdkLibrary(trapped->module);
+    record.pmdk = a.record.reader == RecordReader::Summing || (trapped != nullptr && isPmdkLibrary(trapped->module));
     record.summed = !record.known() && trapped == nullptr && checksummed.onlySummed(a);
     record.lines = a.lines;
     record.log10States = std::log10(a.states);
@@ -165,8 +170,8 @@ void ExplorationAccount::restrictions(const ExplorationSummary& s) {
                                grouped(enough)));
   }
   if (s.statesTried != 0)
-    list.push_back(fmt::format("States that the strategy {} does not choose: it tried {} of {}.", o_.strategy,
-                               grouped(s.statesTried), countOfLog10(s.log10States)));
+    list.push_back(fmt::format("States that the strategy {} does not choose: it tried {} of {}.",
+                               nameOf(o_.strategy.kind), grouped(s.statesTried), countOfLog10(s.log10States)));
 }
 
 void ExplorationAccount::bounds(const ExplorationSummary& s) {
@@ -182,6 +187,11 @@ void ExplorationAccount::bounds(const ExplorationSummary& s) {
       text += saved ? fmt::format(" The same command with --resume {} goes on from there.", o_.saveTo)
                     : fmt::format(" It could not be saved: {}.", saved.error().sentence);
     }
+    Ways ways = waysOf(r_.baseline, [&](PointNo p) { return explorer_.space(SpaceNo(p.value())).complete; });
+    if (ways.all != 0)
+      text += fmt::format(
+          " Of {} to a store or fence (a place with its callers) {} followed by a crash that was explored completely.",
+          counted(ways.all, "way"), ways.crashed == 1 ? std::string("1 is") : grouped(ways.crashed) + " are");
     list.push_back(std::move(text));
   }
   if (s.overBudget != 0) {

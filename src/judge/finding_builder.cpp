@@ -232,10 +232,11 @@ class FindingBuilder {
     if (race_ || visible)
       ;  // what else survives is beside the point
     else if (cause_.second)
-      second_ = addPlace(cause_.sameBytes  ? "replaced here"
-                         : cause_.creation ? "complete only when this is stored"
-                         : atomic          ? "to be stored here too"
-                                           : "survives: stored here",
+      second_ = addPlace(cause_.sameBytes          ? "replaced here"
+                         : cause_.creation         ? "complete only when this is stored"
+                         : atomic && !cause_.first ? "stored here only afterwards"
+                         : atomic                  ? "to be stored here too"
+                                                   : "survives: stored here",
                          cause_.second->level, eventOf(*cause_.second), false);
     else if (cause_.promised)
       second_ = addPlace("promised: the operation ends here", 1, *cause_.promised, false);
@@ -482,8 +483,17 @@ class FindingBuilder {
     if (!cause_.examined) add(NotExamined{});
     if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});
     if (!cause_.replaced.empty()) add(OtherAddresses{first_});
+    if (!race_) otherSymptoms();
     if (cause_.read && cause_.kind != FindingKind::NotAtomic && !stale() && severalSources()) add(MaySeeSeveral{});
     emptyFiles();
+  }
+
+  // A reader who repairs one failure should know that the others are the same mistake.
+  void otherSymptoms() {
+    constexpr std::size_t kMost = 4;
+    std::size_t told = 0;
+    for (const auto& [key, symptom] : cause_.symptoms)
+      if (key != cause_.key && told++ < kMost) finding_.evidence.push_back(OtherSymptom{symptom, Frame()});
   }
 
   // Pools that the run has made and given no size yet.
@@ -583,7 +593,8 @@ SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, Event
 
 Result<ShownFinding> showCause(const ShowContext& context, const Cause& cause) {
   auto shown = tell(context, cause, false);
-  if (shown && !cause.fixes.empty()) shown->finding.fixes = toldFixes(cause, *shown->indexes.front(), context.stacks);
+  if (shown && (!cause.fixes.empty() || cause.logged))
+    shown->finding.fixes = toldFixes(cause, *shown->indexes.front(), context.stacks);
   return shown;
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "events/trace.h"
 #include "model/image.h"
@@ -19,12 +20,33 @@ namespace fs = std::filesystem;
 
 namespace blackout {
 
+namespace {
+
+// What the crash left, as the trace that the file has.
+struct Recorded {
+  std::unique_ptr<const Trace> trace;  // the index refers to it
+  Index index;
+};
+
+Result<Recorded> openRecording(const ReplayFile& file) {
+  auto bytes = Trace::fromBytes(std::as_bytes(std::span(file.trace)), "the replay file");
+  if (!bytes) return tl::unexpected(bytes.error());
+  auto trace = std::make_unique<const Trace>(std::move(*bytes));
+  auto model = parseModelOptions(file.model);
+  if (!model) return fail(fmt::format("the replay file's model: {}", model.error().sentence));
+  auto index = Index::build(*trace, *model);
+  if (!index) return tl::unexpected(index.error());
+  if (file.at > trace->end()) return fail("the replay file is damaged; make it again with 'blackout check'");
+  return Recorded{std::move(trace), std::move(*index)};
+}
+
+}  // namespace
+
 struct FindingReplay::Parts {
   explicit Parts(const ReplayFile& f, PrivateFolder p) : file(f), folder(std::move(p)) {}
   const ReplayFile& file;
   PrivateFolder folder;  // of the standard input
-  std::optional<Trace> trace;
-  std::optional<Index> index;
+  std::optional<Recorded> recorded;
   TrackedBytes tracked;
   std::optional<Baseline> baseline;
   RecoveryProgram program;
@@ -104,17 +126,12 @@ Result<FindingReplay> FindingReplay::prepare(const ReplayFile& file) {
   auto folder = PrivateFolder::make();
   if (!folder) return tl::unexpected(folder.error());
   auto parts = std::make_shared<Parts>(file, std::move(*folder));
-  auto trace = Trace::fromBytes(std::as_bytes(std::span(file.trace)), "the replay file");
-  if (!trace) return tl::unexpected(trace.error());
-  parts->trace.emplace(std::move(*trace));
-  auto model = parseModelOptions(file.model);
-  if (!model) return fail(fmt::format("the replay file's model: {}", model.error().sentence));
-  auto index = Index::build(*parts->trace, *model);
-  if (!index) return tl::unexpected(index.error());
-  parts->index.emplace(std::move(*index));
-  if (file.at > parts->trace->end()) return fail("the replay file is damaged; make it again with 'blackout check'");
-  parts->tracked = TrackedBytes::of(*parts->index);
-  parts->baseline.emplace(*parts->index, parts->tracked, std::vector<EventNo>{file.at});
+  auto recorded = openRecording(file);
+  if (!recorded) return tl::unexpected(recorded.error());
+  parts->recorded.emplace(std::move(*recorded));
+  const Index& index = parts->recorded->index;
+  parts->tracked = TrackedBytes::of(index);
+  parts->baseline.emplace(index, parts->tracked, std::vector<EventNo>{file.at});
   parts->program.command = file.command;
   parts->program.patterns = file.pools;
   parts->program.options = RuntimeOptions(file.runtimeOptions);
@@ -173,16 +190,25 @@ Result<std::vector<std::string>> FindingReplay::debuggerCommand() {
   return command;
 }
 
-Result<void> FindingReplay::keepPools(const std::string& to) const {
-  auto image = buildImage(CrashLevel(parts_->file.at, UnnamedLines::Least), *parts_->index);
+Result<std::uint64_t> keepPools(const ReplayFile& file, const std::string& to, std::uint64_t most) {
+  auto recorded = openRecording(file);
+  if (!recorded) return tl::unexpected(recorded.error());
+  auto image = buildImage(CrashLevel(file.at, UnnamedLines::Least), recorded->index);
   if (!image) return tl::unexpected(image.error());
+  std::uint64_t bytes = 0;
+  for (const FileImage& f : image->files) bytes += f.bytes.pages().size() * SparseBytes::kPage;
+  if (bytes > most) return bytes;
   std::error_code error;
   bool folder = image->files.size() != 1 || fs::is_directory(to, error);
   if (folder) fs::create_directories(to, error);
-  for (const FileImage& file : image->files)
-    if (auto ok = writeFile(folder ? fs::path(to) / fs::path(file.path).filename() : fs::path(to), file); !ok)
-      return ok;
-  return {};
+  std::set<std::string> names;
+  for (const FileImage& f : image->files) {
+    // Pools of one name in several folders stay apart.
+    std::string name = fs::path(f.path).filename().string(), alone = name;
+    for (unsigned n = 2; !names.insert(name).second; ++n) name = fmt::format("{}-{}", alone, n);
+    if (auto ok = writeFile(folder ? fs::path(to) / name : fs::path(to), f); !ok) return tl::unexpected(ok.error());
+  }
+  return bytes;
 }
 
 }  // namespace blackout

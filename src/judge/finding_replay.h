@@ -30,13 +30,15 @@ class FindingReplay {
   // After run(): the words of a debugger's command that starts the same restart under it. Everything that it needs
   // lives as long as this object.
   Result<std::vector<std::string>> debuggerCommand();
-  // The pools as the crash left them: to a file, or to a folder if there are several.
-  Result<void> keepPools(const std::string& to) const;
 
  private:
   struct Parts;  // trace, index, baseline and runner, which refer to each other
   explicit FindingReplay(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<Parts> parts_;
 };
+
+// Writes the pools as the crash left them: to a file, or to a folder if it is one or there are several. Holes stay
+// holes. Returns how many bytes of content they have; if that is more than `most`, nothing is written.
+Result<std::uint64_t> keepPools(const ReplayFile& file, const std::string& to, std::uint64_t most = UINT64_MAX);
 
 }  // namespace blackout

@@ -46,6 +46,32 @@ bool widen(const Trace& trace, std::set<SiteKey>& sites) {
   return true;
 }
 
+// The bytes that a transaction lacks, added before the instruction that changes them.
+std::optional<Fix> loggedFix(const Cause& cause, const Index& recording, Stacks& stacks) {
+  const Trace& trace = recording.trace();
+  std::set<SiteKey> sites{siteKey(trace, trace[recording.stores()[cause.notAdded->stores.front()].event])};
+  if (!widen(trace, sites)) return std::nullopt;
+  Fix fix;
+  fix.where = Fix::Where::Log;
+  fix.states = cause.states;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (isStore(trace[n]) && sites.contains(siteKey(trace, trace[n]))) ++fix.ranges;
+  LogFunction own = logFunctionOf(trace, stacks);
+  fix.logging = own.adds;
+  fix.libpmemobj = own.libpmemobj;
+  std::set<Position> known;
+  for (const SiteKey& key : sites)
+    for (SiteNo n = 1; n < trace.siteEnd(); ++n) {
+      const Site* site = trace.site(n);
+      if (site == nullptr || !(SiteKey{true, site->id} == key)) continue;
+      Frame frame = sourceOf(*site);
+      if (!known.insert(positionOf(frame)).second) continue;
+      fix.stores.push_back({frame, site->type, site->size});
+      fix.at.push_back(frame);
+    }
+  return fix;
+}
+
 }  // namespace
 
 std::vector<TriedFix> fixesOf(CureTrial& trial, StateProbe& probe, const Cause& cause,
@@ -118,6 +144,8 @@ std::vector<Fix> toldFixes(const Cause& cause, const Index& recording, Stacks& s
     for (auto& [position, frame] : at) fix.at.push_back(std::move(frame));
     told.push_back(std::move(fix));
   }
+  if (cause.logged)
+    if (auto fix = loggedFix(cause, recording, stacks)) told.push_back(std::move(*fix));
   return told;
 }
 

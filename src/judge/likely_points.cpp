@@ -1,49 +1,15 @@
 #include "judge/likely_points.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <optional>
 
 #include "events/linearization_mark.h"
 #include "events/trace.h"
-#include "infer/analysis.h"
-#include "infer/in_child.h"
-#include "infer/likely_commits.h"
-#include "infer/program_bitcode.h"
 #include "infer/publication.h"
 
 namespace blackout {
 
 namespace {
-
-// What the analysis says, as lines on their way from its process: the stores that each rule leaves, with their number
-// in front; then a store and its reason each.
-std::string packed(const LikelyCommits& commits, const Guardians& guardians) {
-  std::string text;
-  for (const std::vector<EventNo>* stores : {&commits.toGuardians, &commits.published}) {
-    text += fmt::format("{}\n", stores->size());
-    for (EventNo n : *stores) text += fmt::format("{}\n", n.value());
-  }
-  for (const LikelyCommit& c : commits.commits) text += fmt::format("{} {}\n", c.store.value(), reasonOf(c, guardians));
-  return text;
-}
-
-std::uint64_t takeNumber(std::string_view& text) {
-  std::uint64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(end - text.data()) + 1));
-  return number;
-}
-
-std::vector<EventNo> takeStores(std::string_view& text) {
-  std::vector<EventNo> stores;
-  for (std::uint64_t left = takeNumber(text); left != 0 && !text.empty(); --left)
-    stores.emplace_back(static_cast<std::uint32_t>(takeNumber(text)));
-  return stores;
-}
 
 // The last store of the same thread before each mark of the program.
 std::vector<EventNo> markedStores(const Trace& trace) {
@@ -62,33 +28,17 @@ std::vector<EventNo> markedStores(const Trace& trace) {
 
 }  // namespace
 
-LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& programs, const Patience& patience) {
+LikelyPoints likelyPoints(const Trace& trace, const std::vector<GuardianAccesses>& guardians) {
   LikelyPoints out;
   std::map<EventNo, LikelyPoint> points;
-  // In a process of its own: bitcode may be anything.
-  auto answer = inChild(
-      [&]() -> std::string {
-        ProgramBitcode bitcode;
-        for (const std::string& program : programs) (void)addBitcode(bitcode, program);  // what has none is passed over
-        if (bitcode.units.empty()) return {};
-        Guardians guardians = inferGuardians(bitcode);
-        if (guardians.cut || guardians.guardians.empty()) return {};
-        return packed(likelyCommits(trace, guardians, AtomicStores::Commit), guardians);
-      },
-      {.seconds = 0, .giveUp = [&patience] { return patience.over(); }});
   for (EventNo n = 0; n < trace.end(); n = trace.next(n))
     if (isStore(trace[n])) out.stores.push_back(n);
-  if (answer && !answer->empty()) {
+  if (!guardians.empty()) {
+    LikelyCommits commits = likelyCommits(trace, guardians, AtomicStores::Commit);
     out.guardians = true;
-    std::string_view text = *answer;
-    out.byGuardians = takeStores(text);
-    out.byPublication = takeStores(text);
-    while (!text.empty()) {
-      EventNo store(static_cast<std::uint32_t>(takeNumber(text)));
-      std::size_t end = std::min(text.find('\n'), text.size());
-      points[store] = {store, std::string(text.substr(0, end)), true, false};
-      text.remove_prefix(std::min(text.size(), end + 1));
-    }
+    out.byGuardians = std::move(commits.toGuardians);
+    out.byPublication = std::move(commits.published);
+    for (const LikelyCommit& c : commits.commits) points[c.store] = {c.store, reasonOf(c, guardians), true, false};
   } else {
     std::vector<EventNo> initialising = initialisingStores(trace);
     for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
@@ -109,15 +59,6 @@ LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& pr
   }
   for (auto& [n, point] : points) out.points.push_back(std::move(point));
   return out;
-}
-
-std::optional<LikelySet> likelySetNamed(std::string_view name) {
-  if (name == "likely") return LikelySet::Likely;
-  if (name == "guardians") return LikelySet::Guardians;
-  if (name == "published") return LikelySet::Published;
-  if (name == "marked") return LikelySet::Marked;
-  if (name == "all") return LikelySet::All;
-  return std::nullopt;
 }
 
 std::vector<EventNo> LikelyPoints::of(LikelySet set) const {

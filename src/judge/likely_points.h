@@ -7,14 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "explore/adversary.h"
+#include "explore/strategies.h"
+#include "infer/likely_commits.h"
 #include "model/index.h"
-#include "run/patience.h"
 
 namespace blackout {
 
@@ -25,11 +23,6 @@ struct LikelyPoint {
   bool marked = false;    // by blackout_lp()
   bool operator==(const LikelyPoint&) const = default;
 };
-
-// Which of all stores are tested (Durinn, figure 11): those that both rules leave, or the hand marks; that one rule
-// alone leaves; that the hand marks; all.
-enum class LikelySet : std::uint8_t { Likely, Guardians, Published, Marked, All };
-std::optional<LikelySet> likelySetNamed(std::string_view name);
 
 struct LikelyPoints {
   std::vector<LikelyPoint> points;  // in order of the trace
@@ -43,8 +36,8 @@ struct LikelyPoints {
   std::vector<EventNo> of(LikelySet set) const;
 };
 
-// `programs`: files that may carry bitcode.
-LikelyPoints likelyPoints(const Trace& trace, const std::vector<std::string>& programs, const Patience& patience);
+// `guardians`: of the program's code; empty: it is not known.
+LikelyPoints likelyPoints(const Trace& trace, const std::vector<GuardianAccesses>& guardians);
 
 // The tests around stores at these points of the plug, ascending: after each store, and after its operation has ended.
 std::vector<AdversarialTest> adversarialTests(const std::vector<EventNo>& stores, const Index& index,

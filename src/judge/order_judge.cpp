@@ -287,10 +287,9 @@ const Verdict& OrderJudge::verdict(SpaceNo space, RecoveryNo recovery) {
           : static_cast<std::uint64_t>(std::lower_bound(moments_.begin(), moments_.end(), info.at) - moments_.begin());
   auto [same, first] = known_.try_emplace({moment, outcomeNo});
   // Copies: to judge may take another run, which moves what is known.
-  Outcome outcome = explorer_.outcome(outcomeNo);
-  if (first) same->second = shortOf(judged(space, outcome));
+  if (first) same->second = shortOf(judged(space, Outcome(explorer_.outcome(outcomeNo))));
   Verdict inner = inner_.verdict(space, recovery);
-  at->second = verdictOn(same->second, inner, outcome);
+  at->second = verdictOn(same->second, inner, explorer_.outcome(outcomeNo));
   return at->second;
 }
 

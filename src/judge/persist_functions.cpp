@@ -55,7 +55,31 @@ class Votes {
   std::map<FunctionName, std::pair<std::uint64_t, Frame>> votes_;
 };
 
+bool isLibpmemobj(const Site& site) { return site.module.find("libpmemobj.so") != std::string::npos; }
+
 }  // namespace
+
+LogFunction logFunctionOf(const Trace& trace, Stacks& stacks) {
+  constexpr std::size_t kMost = 500;  // places that are looked at
+  std::map<StackId, std::uint64_t> adds;
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+    if (kindOf(trace[n]) == EventKind::TxAdd) ++adds[stackOf(trace[n])];
+  LogFunction out;
+  Votes voted;
+  std::size_t looked = 0;
+  for (const auto& [where, times] : adds) {
+    if (where == 0 || ++looked > kMost) continue;
+    const CallStack* stack = trace.callStack(where);
+    const Site* site = stack == nullptr ? nullptr : trace.site(stack->site);
+    out.libpmemobj |= site != nullptr && isLibpmemobj(*site);
+    std::vector<Frame> frames = stacks.at(trace, where);
+    const Frame* own = frames.empty() ? nullptr : &frames[userFrame(frames)];
+    if (own != nullptr && !own->file.empty() && !inSystemHeader(*own)) voted.add(*own, times);
+  }
+  // Who calls a library is no function of the program's own for it.
+  if (!out.libpmemobj) out.adds = voted.best({});
+  return out;
+}
 
 PersistFunctions persistFunctionsOf(const Trace& trace, Stacks& stacks) {
   constexpr std::size_t kMost = 500;    // pairs of places that are looked at

@@ -28,8 +28,15 @@ namespace {
 // A table as text, on its way from a process to another: words, each with its length before it.
 void put(std::string& to, std::string_view word) { to += fmt::format("{} {}", word.size(), word); }
 
-std::string packed(const ProgramGuardians::Table& table) {
+std::string packed(const ProgramGuardians::Table& table, const std::vector<GuardianAccesses>& accesses) {
   std::string text;
+  for (const GuardianAccesses& g : accesses) {
+    put(text, "a");
+    put(text, g.field);
+    put(text, g.why);
+    for (std::uint64_t id : g.reads) put(text, fmt::format("r{}", id));
+    for (std::uint64_t id : g.writes) put(text, fmt::format("w{}", id));
+  }
   for (const auto& [site, field] : table.tests) {
     put(text, fmt::format("t{}", site));
     put(text, field);
@@ -47,8 +54,7 @@ std::string packed(const ProgramGuardians::Table& table) {
   return text;
 }
 
-ProgramGuardians::Table unpacked(std::string_view text) {
-  ProgramGuardians::Table table;
+void unpack(std::string_view text, ProgramGuardians::Analysis& to) {
   auto take = [&] {
     std::size_t size = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
@@ -59,22 +65,23 @@ ProgramGuardians::Table unpacked(std::string_view text) {
   };
   while (!text.empty()) {
     std::string head = take();
+    std::uint64_t id = 0;
+    std::from_chars(head.data() + 1, head.data() + head.size(), id);
+    if (head[0] == 'r') to.accesses.back().reads.push_back(id);
+    if (head[0] == 'w') to.accesses.back().writes.push_back(id);
+    if (head[0] == 'r' || head[0] == 'w') continue;
     std::string field = take();
-    std::uint64_t site = 0;
-    std::from_chars(head.data() + 1, head.data() + head.size(), site);
-    if (head[0] == 't') table.tests.emplace(site, field);
-    if (head[0] == 'g') table.guarded[site].emplace(field, take());
-    if (head[0] == 'c') table.commitVariables.insert(field);
+    if (head[0] == 'a') to.accesses.push_back({field, {}, {}, take()});
+    if (head[0] == 't') to.table.tests.emplace(id, field);
+    if (head[0] == 'g') to.table.guarded[id].emplace(field, take());
+    if (head[0] == 'c') to.table.commitVariables.insert(field);
   }
-  return table;
 }
 
 }  // namespace
 
 // In a process of its own, which can be ended at any time.
-void ProgramGuardians::analyse() {
-  if (analysed_) return;
-  analysed_ = true;
+std::shared_ptr<const ProgramGuardians::Analysis> ProgramGuardians::analyse() const {
   constexpr std::string_view kNone = "none", kCut = "cut", kKnown = "known";
   auto answer = inChild(
       [&]() -> std::string {
@@ -85,20 +92,40 @@ void ProgramGuardians::analyse() {
         Guardians guardians = inferGuardians(bitcode, infer_);
         if (guardians.cut) return std::string(kCut);
         if (guardians.guardians.empty() && !guardians.incomplete.empty()) return std::string(kNone);
-        return std::string(kKnown) + packed(tableOf(guardians));
+        return std::string(kKnown) + packed(tableOf(guardians), accessesOf(guardians));
       },
       {.seconds = 0, .giveUp = [this] { return patience_.over(); }});
+  auto found = std::make_shared<Analysis>();
   // What nobody knows to be a test may be taken for data: part of the guardians is worse than none.
   if (!answer || *answer == kCut) {
-    leftOut_ = fmt::format(
+    found->leftOut = fmt::format(
         "The analysis of the program's code {}, so which reads are tests is known by experiment only, and nothing that "
         "they guard.",
         !answer ? "did not come to an end" : "was given up, because the code is too large or too entangled");
-    return;
+  } else if (*answer != kNone) {
+    found->known = true;
+    unpack(std::string_view(*answer).substr(kKnown.size()), *found);
   }
-  if (*answer == kNone) return;
-  known_ = true;
-  table_ = unpacked(std::string_view(*answer).substr(kKnown.size()));
+  // Who is impatient learns nothing that is true of the program.
+  if (answer && made_) (*made_)[programs_] = found;
+  return found;
+}
+
+const ProgramGuardians::Analysis& ProgramGuardians::analysis() {
+  if (analysis_ == nullptr && made_)
+    if (auto known = made_->find(programs_); known != made_->end()) analysis_ = known->second;
+  if (analysis_ == nullptr) analysis_ = analyse();
+  return *analysis_;
+}
+
+const ProgramGuardians::Table& ProgramGuardians::table() {
+  asked_ = true;
+  return analysis().table;
+}
+
+const std::string& ProgramGuardians::leftOut() const {
+  static const std::string kNothing;
+  return asked_ ? analysis_->leftOut : kNothing;
 }
 
 ProgramGuardians::Table ProgramGuardians::tableOf(const Guardians& guardians) const {
@@ -129,30 +156,22 @@ ProgramGuardians::Table ProgramGuardians::tableOf(const Guardians& guardians) co
 }
 
 bool ProgramGuardians::known() {
-  analyse();
-  return known_;
+  asked_ = true;
+  return analysis().known;
 }
 
-bool ProgramGuardians::tests(std::uint64_t site) {
-  analyse();
-  return table_.tests.contains(site);
-}
+bool ProgramGuardians::tests(std::uint64_t site) { return table().tests.contains(site); }
 
-bool ProgramGuardians::isCommitVariable(const FieldKey& field) {
-  analyse();
-  return table_.commitVariables.contains(field);
-}
+bool ProgramGuardians::isCommitVariable(const FieldKey& field) { return table().commitVariables.contains(field); }
 
 const std::map<FieldKey, std::string>& ProgramGuardians::guardsOf(std::uint64_t site) {
-  analyse();
-  auto g = table_.guarded.find(site);
-  return g == table_.guarded.end() ? kNoFields : g->second;
+  auto g = table().guarded.find(site);
+  return g == table().guarded.end() ? kNoFields : g->second;
 }
 
 const FieldKey& ProgramGuardians::testedBy(std::uint64_t site) {
-  analyse();
-  auto t = table_.tests.find(site);
-  return t == table_.tests.end() ? kNoField : t->second;
+  auto t = table().tests.find(site);
+  return t == table().tests.end() ? kNoField : t->second;
 }
 
 }  // namespace blackout

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "events/byte_stream.h"
 #include "events/site_table.h"
 #include "events/trace.h"
 #include "findings/numbers.h"
@@ -49,6 +50,29 @@ void LinesReached::add(const LinesReached& more) {
   programs_.insert(more.programs_.begin(), more.programs_.end());
 }
 
+void encode(ByteWriter& out, const LinesReached& reached) {
+  out.number(reached.reached_.size());
+  for (const auto& [file, line] : reached.reached_) {
+    out.text(file);
+    out.number(line);
+  }
+  for (const std::set<std::string>* names : {&reached.structs_, &reached.programs_}) {
+    out.number(names->size());
+    for (const std::string& name : *names) out.text(name);
+  }
+}
+
+LinesReached decodeLinesReached(ByteReader& in) {
+  LinesReached reached;
+  for (std::size_t n = in.count(2); n > 0; --n) {
+    std::string file = in.text();
+    reached.reached_.emplace(std::move(file), in.small());
+  }
+  for (std::set<std::string>* names : {&reached.structs_, &reached.programs_})
+    for (std::size_t n = in.count(); n > 0; --n) names->insert(in.text());
+  return reached;
+}
+
 void LinesReached::addRecovery(const Trace& trace) { addStores(trace, true); }
 
 void LinesReached::addStores(const Trace& trace, bool recovery) {
@@ -62,16 +86,23 @@ void LinesReached::addStores(const Trace& trace, bool recovery) {
   }
 }
 
-SiteCoverage LinesReached::coverage() const {
-  std::set<Line> all;
-  for (const std::string& program : programs_) {
+LinesReached::StoringLines LinesReached::storingLines(const std::set<std::string>& programs) {
+  StoringLines all;
+  for (const std::string& program : programs) {
     auto sites = readSiteTable(program);
     if (!sites) continue;
     for (const Site& site : *sites)
-      if (stores(site.kind) && !site.type.empty() && structs_.contains(structOf(site.type)))
+      if (stores(site.kind) && !site.type.empty())
         for (const Source& source : site.sources)
-          if (Line line = lineOf(source); line.second != 0) all.insert(std::move(line));
+          if (Line line = lineOf(source); line.second != 0) all.emplace(std::move(line), structOf(site.type));
   }
+  return all;
+}
+
+SiteCoverage LinesReached::coverage(const StoringLines& stored) const {
+  std::set<Line> all;
+  for (const auto& [line, name] : stored)
+    if (structs_.contains(name)) all.insert(line);
   SiteCoverage out;
   out.places = all.size();
   for (const Line& line : all)
@@ -82,17 +113,19 @@ SiteCoverage LinesReached::coverage() const {
   return out;
 }
 
-std::string neverReached(const SiteCoverage& coverage) {
+std::string neverReached(const SiteCoverage& coverage, bool generated) {
   if (coverage.never.empty()) return {};
   constexpr std::size_t kNamed = 8;
   std::string names;
   for (std::size_t i = 0; i < std::min(coverage.never.size(), kNamed); ++i)
     names += (i == 0 ? "" : ", ") + coverage.never[i];
   if (coverage.never.size() > kNamed) names += fmt::format(" and {} more", coverage.never.size() - kNamed);
-  return fmt::format(
-      "The operations reached {} of {} that store to the structs in persistent memory; never reached: {}. "
-      "Other operations may reach them (--corpus looks for some; --operations, --seed, --ops).",
-      grouped(coverage.reached), counted(coverage.places, "line"), names);
+  return fmt::format("{} reached {} of {} that store to the structs in persistent memory; never reached: {}. {}",
+                     generated ? "The operations" : "The recorded run", grouped(coverage.reached),
+                     counted(coverage.places, "line"), names,
+                     generated
+                         ? "Other operations may reach them (--corpus looks for some; --operations, --seed, --ops)."
+                         : "What was not reached was not tested: other arguments or input may reach it.");
 }
 
 }  // namespace blackout

@@ -11,6 +11,8 @@
 
 namespace blackout {
 
+class ByteReader;
+class ByteWriter;
 class Trace;
 
 struct SiteCoverage {
@@ -24,12 +26,23 @@ struct SiteCoverage {
 class LinesReached {
  public:
   using Line = std::pair<std::string, std::uint32_t>;  // a file's name and a line in it
+  // Places that store to a struct, each with its name.
+  using StoringLines = std::set<std::pair<Line, std::string>>;
+  // All that these program files have.
+  static StoringLines storingLines(const std::set<std::string>& programs);
 
   void add(const Trace& trace);
   void add(const LinesReached& more);
   // Of a restart what it does before its first operation: recovery is code that only restarts reach.
   void addRecovery(const Trace& trace);
-  SiteCoverage coverage() const;
+  SiteCoverage coverage() const { return coverage(storingLines(programs_)); }
+  // Where the program files are not at hand.
+  SiteCoverage coverage(const StoringLines& all) const;
+  const std::set<std::string>& programs() const { return programs_; }
+
+  // As it stands in saved files (byte_stream.h).
+  friend void encode(ByteWriter& out, const LinesReached& reached);
+  friend LinesReached decodeLinesReached(ByteReader& in);
 
  private:
   void addStores(const Trace& trace, bool recovery);
@@ -39,7 +52,10 @@ class LinesReached {
   std::set<std::string> programs_;  // that were loaded
 };
 
-// A sentence; empty: all were reached.
-std::string neverReached(const SiteCoverage& coverage);
+void encode(ByteWriter& out, const LinesReached& reached);
+LinesReached decodeLinesReached(ByteReader& in);
+
+// A sentence; empty: all were reached. `generated`: the operations are a generator's, which options change.
+std::string neverReached(const SiteCoverage& coverage, bool generated);
 
 }  // namespace blackout

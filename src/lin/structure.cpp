@@ -70,9 +70,7 @@ constexpr std::array kOperations = {
 // What it returns is a value, not a yes or no.
 bool givesValue(Does does) { return does == Does::Get || does == Does::Pop || does == Does::Read; }
 // What it returns means nothing.
-bool givesNothing(Does does) {
-  return does == Does::Put || does == Does::Write || does == Does::Add || does == Does::Push;
-}
+bool givesNothing(Does does) { return does == Does::Put || does == Does::Write || does == Does::Add; }
 // Beyond it, words are numbers of values.
 constexpr lin::Word kNumbered = lin::Word{1} << 63;
 

@@ -61,6 +61,8 @@ class Journal : public Tracker {
       : Tracker(world, phases, what, number, anchor) {
     if (what.entry.type && what.entry.type->path.empty()) around_.elementType = what.entry.type->layout;
     commitInEntry_ = what.commit && what.entry.type && isOfEntry(what.commit->field);
+    if (commitInEntry_ && !what.tail && !what.commit->generation && !what.commit->checksum && !what.entry.length)
+      flaggedSize_ = fixedEntrySize();
     state_ = evaluate();
   }
 
@@ -124,6 +126,7 @@ class Journal : public Tracker {
   }
 
   void areaStored(StoreNo s) override {
+    if (flaggedSize_ != 0 && state_.area && flagTaken(s)) return;
     begin(s);
     transaction_->logged.push_back(s);
     tag(s, Phase::Log, number());
@@ -148,6 +151,33 @@ class Journal : public Tracker {
     const FieldRef& type = *what_.entry.type;
     if (f.layout != type.layout) return false;
     return type.path.empty() || f.path.starts_with(type.path + ".");
+  }
+
+  // 0: entries have a length of their own.
+  std::uint64_t fixedEntrySize() const {
+    if (!what_.entry.type) return 0;
+    const FieldPlace& place = what_.entry.type->place;
+    return place.stride != 0 ? place.stride : place.size;
+  }
+
+  // Of entries that count by a flag of their own: whether the store takes an entry's flag away. With the last one the
+  // transaction ends.
+  bool flagTaken(StoreNo s) {
+    PmAddr first = state_.area->begin;
+    PmAddr at = world_.rangeOf(s).begin;
+    Around around = around_;
+    around.element = at = first + (at - first) / flaggedSize_ * flaggedSize_;
+    auto value = world_.valueOf(what_.commit->field, around);
+    bool counts = value && (what_.commit->value ? *value == *what_.commit->value : *value != 0);
+    if (counts) flagged_.insert(at);
+    if (counts || flagged_.erase(at) == 0 || !transaction_) return false;
+    if (flagged_.empty()) {
+      close(s, state_, 0);
+    } else {
+      tag(s, Phase::Reclaim, number());
+      transaction_->others.push_back(s);
+    }
+    return true;
   }
 
   void begin(StoreNo s) {
@@ -225,6 +255,8 @@ class Journal : public Tracker {
   std::optional<OpenTransaction> transaction_;
   StoreNo lastClosed_ = kNoStore;
   bool commitInEntry_ = false;
+  std::uint64_t flaggedSize_ = 0;  // of an entry that counts by its own flag, which is cleared afterwards; 0: none does
+  std::set<PmAddr> flagged_;       // those that count
 };
 
 std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) const {
@@ -233,11 +265,7 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
   const PmRange area = *log.area;
   const bool ring = what_.head.has_value();
   if (ring) around.ring = area;
-  std::uint64_t fixed = 0;
-  if (what_.entry.type) {
-    const FieldPlace& place = what_.entry.type->place;
-    fixed = place.stride != 0 ? place.stride : place.size;
-  }
+  const std::uint64_t fixed = fixedEntrySize();
   std::multimap<PmAddr, StoreNo> logged;
   for (StoreNo s : transaction_->logged) logged.emplace(world_.rangeOf(s).begin, s);
   auto storesIn = [&](PmRange range, std::vector<StoreNo>& into) {
@@ -361,11 +389,14 @@ void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
   if (reclaim != kNoStore) tag(reclaim, Phase::Reclaim, number());
   std::vector<JournalEntry> all =
       log.area && (!what_.tail || log.head) ? entries(log, to) : std::vector<JournalEntry>();
+  // Space that was cleared once, perhaps in another operation, is no beginning: that is where something first counts.
   StoreNo from = transaction_->first;
-  if (auto begin = world_.operationBegin(from)) {
-    from = std::min(from, *begin);
+  StoreNo counts = !transaction_->grown.empty()     ? transaction_->grown.front().store
+                   : !transaction_->commits.empty() ? transaction_->commits.front()
+                                                    : from;
+  if (auto begin = world_.operationBegin(counts)) {
+    from = std::min(counts, *begin);
   } else if (!all.empty()) {
-    // Space that was cleared once is no beginning.
     from = all.front().stores.front();
     for (const JournalEntry& e : all) from = std::min(from, e.stores.front());
   }

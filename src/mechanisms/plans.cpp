@@ -6,6 +6,7 @@
 #include "detect/by_site.h"
 #include "events/trace.h"
 #include "explore/seeded.h"
+#include "explore/version_choice.h"
 
 namespace blackout {
 
@@ -63,17 +64,8 @@ class PlanChoice {
     for (StoreNo s : stores)
       numbers.push_back(
           static_cast<std::uint32_t>(std::lower_bound(history.begin(), history.end(), s) - history.begin()));
-    std::optional<std::uint32_t> best;
-    std::size_t bestSize = 0;
-    for (std::uint32_t v = 0; v < line.versions.size(); ++v) {
-      const Version& version = line.versions[v].version;
-      bool fits =
-          std::all_of(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return version.contains(n) == keep; });
-      if (!fits) continue;
-      if (best && (keep ? version.size() >= bestSize : version.size() <= bestSize)) continue;
-      best = v;
-      bestSize = version.size();
-    }
+    auto best =
+        keep ? versionWith(line, numbers, {}, OtherStores::Fewest) : versionWith(line, {}, numbers, OtherStores::Most);
     if (best || !keep) return best;
     // Equal contents are one version, and it is told by the fewest stores: the newest has them all.
     return line.newest;
@@ -89,8 +81,11 @@ bool same(const Restriction& a, const Restriction& b) { return a.allowed == b.al
 
 CrashPlans::CrashPlans(const Index& index, const Phases& phases, std::vector<EventNo> points,
                        const PlanOptions& options)
-    : index_(index), phases_(phases), options_(options), executions_(executionsOf(index)) {
-  if (auto two = makeStrategy("two-plan")) further_ = std::move(*two);
+    : index_(index),
+      phases_(phases),
+      options_(options),
+      executions_(executionsOf(index)),
+      further_(*makeStrategy({StrategyKind::TwoPlan})) {
   // The stores of each transaction's phases; a phase may come more than once, as entries are logged one by one.
   struct Open {
     MechanismPhase phase{};

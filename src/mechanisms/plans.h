@@ -8,12 +8,10 @@
 #include <map>
 #include <mutex>
 
-#include "explore/strategy.h"
+#include "explore/strategies.h"
 #include "mechanisms/phases.h"
 
 namespace blackout {
-
-inline constexpr std::string_view kPlans = "plans";
 
 struct PlanOptions {
   bool pairs = false;      // also each two unprotected stores of a point: only they, and all but they
@@ -25,7 +23,7 @@ class CrashPlans : public Strategy {
   // All must outlive it. `points`: at which the plug is pulled, ascending.
   CrashPlans(const Index& index, const Phases& phases, std::vector<EventNo> points, const PlanOptions& options);
 
-  std::string_view name() const override { return kPlans; }
+  std::string_view name() const override { return nameOf(StrategyKind::Plans); }
   std::uint64_t count(const CrashSpace& space) const override;
   Restriction restriction(const CrashSpace& space, std::uint64_t number) const override;
 
@@ -52,7 +50,7 @@ class CrashPlans : public Strategy {
   PlanOptions options_;
   std::map<EventNo, std::vector<Transition>> transitions_;
   IdVector<StoreNo, StoreNo> executions_;
-  std::unique_ptr<Strategy> further_;  // of crashes in restarts
+  std::shared_ptr<const Strategy> further_;  // of crashes in restarts
   // The plans of the space that was asked for last: they are asked for one after the other.
   mutable std::mutex mutex_;
   mutable const CrashSpace* last_ = nullptr;

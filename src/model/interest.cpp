@@ -33,6 +33,8 @@ bool WantedCrashes::event(EventKind kind) {
 }
 
 Interest::Interest(const Trace& trace) : trace_(&trace), complete_(trace.end()) {
+  using enum EventKind;
+  if (trace.count(RoiBegin) + trace.count(SkipDetectionBegin) + trace.count(Complete) == 0) return;
   bool open = false;
   std::map<ThreadNo, std::uint32_t> depth;
   for (EventNo n = 0; n < complete_; n = trace.next(n)) {
@@ -76,6 +78,8 @@ bool Interest::contains(EventNo n) const {
 
 UnmatchedEnds unmatchedEnds(const Trace& trace) {
   UnmatchedEnds out;
+  using enum EventKind;
+  if (trace.count(RoiEnd) + trace.count(SkipPointsEnd) + trace.count(SkipDetectionEnd) == 0) return out;
   bool region = false;
   std::uint32_t skipped = 0;
   std::map<ThreadNo, std::uint32_t> trusted;

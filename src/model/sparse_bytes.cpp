@@ -12,7 +12,9 @@ bool isZero(const SparseBytes::Page& page) {
 }  // namespace
 
 SparseBytes::Page& SparseBytes::own(std::uint64_t number) {
+  if (Page* page = recent_.find(number)) return *page;
   auto [it, fresh] = own_.try_emplace(number);
+  recent_.add(number, it->second);
   if (!fresh) return it->second;
   auto shown = shown_.find(number);
   if (shown == shown_.end()) {
@@ -40,6 +42,7 @@ void SparseBytes::show(std::uint64_t offset, std::span<const std::byte> bytes) {
     std::size_t n = std::min<std::size_t>(kPage - offset % kPage, bytes.size());
     if (n == kPage) {
       own_.erase(offset / kPage);
+      recent_.forget();
       shown_[offset / kPage] = reinterpret_cast<const Page*>(bytes.data());
     } else {
       write(offset, bytes.first(n));
@@ -68,6 +71,7 @@ void SparseBytes::zero(std::uint64_t offset, std::uint64_t size) {
     }
   };
   drop(own_);
+  recent_.forget();
   drop(shown_);
 }
 

@@ -34,6 +34,38 @@ class SparseBytes {
   Page& own(std::uint64_t number);
 
   std::unordered_map<std::uint64_t, Page> own_;
+  // Pages of own_ that were written lately, by the low bits of their numbers: the next write is often to one of them.
+  // Pages stay where they are while the map grows; what is copied or moved begins without.
+  class Recent {
+   public:
+    Recent() = default;
+    Recent(const Recent&) {}
+    Recent(Recent&& other) noexcept { other.forget(); }
+    Recent& operator=(const Recent& other) {
+      if (this != &other) forget();
+      return *this;
+    }
+    Recent& operator=(Recent&& other) noexcept {
+      forget();
+      other.forget();
+      return *this;
+    }
+    ~Recent() = default;
+    Page* find(std::uint64_t number) const {
+      const Slot& s = slots_[number % slots_.size()];
+      return s.number == number ? s.page : nullptr;
+    }
+    void add(std::uint64_t number, Page& page) { slots_[number % slots_.size()] = {number, &page}; }
+    void forget() { slots_ = {}; }
+
+   private:
+    struct Slot {
+      std::uint64_t number = 0;
+      Page* page = nullptr;
+    };
+    std::array<Slot, 16> slots_{};
+  };
+  Recent recent_;
   std::unordered_map<std::uint64_t, const Page*> shown_;  // of pages that are not own
 };
 

@@ -78,11 +78,21 @@ Value* Hooks::enter(IRBuilder<>& b, Value* pointer, Value* size, GlobalVariable*
 
 Value* Hooks::enterIf(Value* inPm, Instruction& before, const DebugLoc& loc, Value* pointer, Value* size,
                       GlobalVariable* site) {
+  return placeIf(inPm, before, loc, pointer, [&](IRBuilder<>& b) { return enter(b, pointer, size, site); });
+}
+
+Value* Hooks::flushPlaceIf(Value* inPm, Instruction& before, const DebugLoc& loc, Value* pointer) {
+  return placeIf(inPm, before, loc, pointer,
+                 [&](IRBuilder<>& b) { return call(b, "__blackout_flush_place", ptr, {pointer}); });
+}
+
+Value* Hooks::placeIf(Value* condition, Instruction& before, const DebugLoc& loc, Value* pointer,
+                      function_ref<Value*(IRBuilder<>&)> given) {
   BasicBlock* outside = before.getParent();
   BasicBlock* inside = nullptr;
   Value* place = nullptr;
-  insertIf(inPm, before, loc, [&](IRBuilder<>& b) {
-    place = enter(b, pointer, size, site);
+  insertIf(condition, before, loc, [&](IRBuilder<>& b) {
+    place = given(b);
     inside = b.GetInsertBlock();
   });
   PHINode* phi = PHINode::Create(ptr, 2, "", before.getParent()->begin());

@@ -43,6 +43,9 @@ class Hooks {
   // enter, if it is PM; the address to access.
   llvm::Value* enterIf(llvm::Value* inPm, llvm::Instruction& before, const llvm::DebugLoc& loc, llvm::Value* pointer,
                        llvm::Value* size, llvm::GlobalVariable* site);
+  // The address to flush, if it may be PM.
+  llvm::Value* flushPlaceIf(llvm::Value* inPm, llvm::Instruction& before, const llvm::DebugLoc& loc,
+                            llvm::Value* pointer);
   // enter; i, through the operand that is its address; leave, if it is PM.
   void bracket(llvm::Instruction& i, unsigned operand, llvm::Value* size, llvm::GlobalVariable* site,
                llvm::Value* inPm);
@@ -58,6 +61,9 @@ class Hooks {
   void insertSwitch(llvm::Instruction& before, const llvm::DebugLoc& loc, llvm::Value* pointer);
 
  private:
+  // What `given` calls for, if the condition holds; else the pointer.
+  llvm::Value* placeIf(llvm::Value* condition, llvm::Instruction& before, const llvm::DebugLoc& loc,
+                       llvm::Value* pointer, llvm::function_ref<llvm::Value*(llvm::IRBuilder<>&)> given);
   llvm::Value* isSet(llvm::IRBuilder<>& b, std::size_t field);
 
   llvm::Module& m_;

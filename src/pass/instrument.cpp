@@ -210,9 +210,14 @@ class Instrumenter {
 
   void planIntrinsic(IntrinsicInst& i, Checks& checks, Plan& work) {
     if (auto kind = persistKind(i)) {
-      work.push_back([this, &i, kind] {
-        if (classOf(*kind) == SiteClass::Fence) return insertFence(i, *kind);
-        insertFlush(i, *kind, i.getArgOperand(0));
+      bool fence = classOf(*kind) == SiteClass::Fence;
+      Value* inPm =
+          fence || cannotBePm(i.getArgOperand(0)) ? nullptr : checks.inWindow(i.getArgOperand(0), Window::Loads, &i);
+      work.push_back([this, &i, kind, fence, inPm] {
+        if (fence) return insertFence(i, *kind);
+        Value* pointer = i.getArgOperand(0);
+        insertFlush(i, *kind, pointer);
+        if (inPm != nullptr) i.setArgOperand(0, hooks_.flushPlaceIf(inPm, i, i.getDebugLoc(), pointer));
       });
       return;
     }
@@ -334,12 +339,17 @@ class Instrumenter {
     if (meaning.effects.empty() || !isa<CallInst>(assembly)) return;
     // The accesses of one string are bracketed together; their events follow in its order.
     std::vector<Step> steps;
+    bool accesses = llvm::any_of(meaning.effects, [](const AsmEffect& e) {
+      return classOf(e.kind) != SiteClass::Flush && classOf(e.kind) != SiteClass::Fence;
+    });
     for (const AsmEffect& e : meaning.effects) {
       Step s{e, nullptr, nullptr, nullptr};
       IRBuilder<> b(&assembly);
       if (e.argument >= 0) s.pointer = addressOf(b, assembly, e);
-      if (classOf(e.kind) != SiteClass::Flush && s.pointer != nullptr && !cannotBePm(s.pointer))
-        s.inPm = checks.inWindow(s.pointer, Window::Stores, &assembly);
+      // What can't be made elsewhere faults, if it is PM, and so does a flush beside an access to the same operand.
+      bool flush = classOf(e.kind) == SiteClass::Flush;
+      if (!(flush && (accesses || !isMemoryOperand(assembly, e))) && s.pointer != nullptr && !cannotBePm(s.pointer))
+        s.inPm = checks.inWindow(s.pointer, flush ? Window::Loads : Window::Stores, &assembly);
       if (e.argument >= 0) {
         s.size = b.getInt64(e.size);
         if (e.count >= 0)
@@ -397,6 +407,10 @@ class Instrumenter {
       places.push_back(nullptr);
       if (locked && s.pointer != nullptr) hooks_.insertSwitch(assembly, loc, s.pointer);
       if (s.inPm == nullptr) continue;
+      if (classOf(s.effect.kind) == SiteClass::Flush) {
+        places.back() = hooks_.flushPlaceIf(s.inPm, assembly, loc, s.pointer);
+        continue;
+      }
       places.back() = hooks_.enterIf(s.inPm, assembly, loc, s.pointer, s.size, site);
       if (s.effect.kind == BLACKOUT_SITE_CmpXchg) {
         Type* word = IntegerType::get(m_.getContext(), static_cast<unsigned>(s.effect.size * 8));
@@ -441,14 +455,19 @@ class Instrumenter {
     }
   }
 
+  // One access in full.
+  static bool isMemoryOperand(const CallBase& assembly, const AsmEffect& e) {
+    return e.argument >= 0 && e.offset == 0 && e.index < 0 && e.count < 0 &&
+           assembly.getParamElementType(static_cast<unsigned>(e.argument)) != nullptr;
+  }
+
   // A memory operand that is one access in full is made where the hook says. An address in a register may come out of
   // the assembly again and stays what it is: that access faults and is followed.
   static void redirectMemory(CallBase& assembly, const std::vector<Step>& steps, const std::vector<Value*>& places) {
     for (std::size_t n = 0; n < steps.size(); ++n) {
       const AsmEffect& e = steps[n].effect;
-      if (places[n] == nullptr || e.offset != 0 || e.index >= 0 || e.count >= 0) continue;
+      if (places[n] == nullptr || !isMemoryOperand(assembly, e)) continue;
       auto argument = static_cast<unsigned>(e.argument);
-      if (assembly.getParamElementType(argument) == nullptr) continue;  // no memory operand
       Value* pointer = assembly.getArgOperand(argument);
       // An operand that is read and written stands there twice.
       for (unsigned a = 0; a < assembly.arg_size(); ++a)

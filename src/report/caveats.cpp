@@ -93,6 +93,11 @@ std::vector<Caveat> all(const Report& report) {
     general(
         "Stores take effect in the order of the trace (tso=off): outcomes in which a store still waits in its "
         "processor's buffer are missed.");
+  else
+    own("While several threads run, what code built with blackout-clang stores to the pools waits in store buffers "
+        "(tso=on), and takes effect when the schedule says so. Locks, system calls, atomic instructions, stores to "
+        "other memory and all other code empty them at once, and restarts have none: outcomes in which these would "
+        "wait are missed.");
   if (report.exploration) {
     if (report.exploration->exitCodes == ExitCodes::Judged)
       general(

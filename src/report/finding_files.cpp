@@ -31,9 +31,11 @@ Result<void> checkFindingsFolder(const std::string& folder, const std::string& o
   return {};
 }
 
-void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder) {
-  unsigned number = 0;
+void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayable, const std::string& folder,
+                 ReplayNames names) {
+  unsigned number = 0, position = 0;
   for (Finding& finding : report.findings) {
+    ++position;
     // A crash state belongs to one finding.
     auto found = std::find_if(replayable.begin(), replayable.end(), [&](const ReplayableFinding& r) {
       return r.finding.kind == finding.kind && r.finding.crashState == finding.crashState && finding.crashState &&
@@ -41,8 +43,10 @@ void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayabl
     });
     if (found == replayable.end()) continue;
     std::error_code error;
-    fs::create_directories(folder, error);
-    std::string path = (fs::path(folder) / fmt::format("finding-{}.blackout", ++number)).string();
+    std::string name = names == ReplayNames::Folders ? fmt::format("finding-{}/finding.blackout", position)
+                                                     : fmt::format("finding-{}.blackout", ++number);
+    std::string path = (fs::path(folder) / name).string();
+    fs::create_directories(fs::path(path).parent_path(), error);
     finding.replay = path;
     ReplayFile file = found->replay;
     file.blackout = BLACKOUT_VERSION;

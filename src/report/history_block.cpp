@@ -88,7 +88,8 @@ std::string whyNot(const NoOrder& e) {
     text += promised ? fmt::format(": {} was promised", possible[0])
                      : fmt::format(": it could only be {}", either(possible));
   if (!possible.empty() && value && !o.results.empty() && !written(e, o.results) && e.structure != "counter")
-    text += fmt::format(", and nobody wrote {}", answerText(e, o.name, o.results));
+    text += fmt::format(", and nobody wrote {}{}", answerText(e, o.name, o.results),
+                        e.structure == "map" || e.structure == "array" ? " there" : "");  // elsewhere somebody may have
   return text + fmt::format(" ({}{} linearizability of a{} {})", e.criterion,
                             e.criterion == "buffered" ? " durable" : "", e.structure == "array" ? "n" : "",
                             e.structure);
@@ -168,7 +169,12 @@ std::string_view historyTitle(const Finding& finding) {
                              [&](const auto& o) { return o.run == wrong.run && !reads(o.operation.name); });
   if (wrong.run != 0 && changed) return "the structure no longer works";
   if (wrong.run == 0 || last == nullptr) return "something is there that nobody made";
+  // What is taken from one end comes one after the other.
+  if (e->structure == "queue" || e->structure == "stack") first = true;
   if (!reads(wrong.operation.name) || !first) return "the structure no longer works";
+  bool nothing = wrong.operation.results.empty() && !e->possible.empty() &&
+                 std::none_of(e->possible.begin(), e->possible.end(), [](const Values& v) { return v.empty(); });
+  if (nothing) return "lost after it was acknowledged";
   if (!last->finished()) return "half of an interrupted operation is there";
   return last->name == "remove" ? "undone after it was acknowledged" : "lost after it was acknowledged";
 }

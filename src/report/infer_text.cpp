@@ -136,7 +136,8 @@ std::string storePlace(const Trace& trace, EventNo store) {
 // Likely commits of one place and one guardian are one line.
 std::string commitsText(const Trace& trace, const LikelyCommits& commits, const Guardians& guardians) {
   std::map<std::pair<std::string, std::string>, std::size_t> lines;
-  for (const LikelyCommit& c : commits.commits) ++lines[{storePlace(trace, c.store), reasonOf(c, guardians)}];
+  const std::vector<GuardianAccesses> accesses = accessesOf(guardians);
+  for (const LikelyCommit& c : commits.commits) ++lines[{storePlace(trace, c.store), reasonOf(c, accesses)}];
   std::string out = "\nLikely commit stores, by place:\n";
   for (const auto& [line, times] : lines)
     out += fmt::format("  {}{}: {}\n", line.first, times == 1 ? "" : fmt::format(" ({} times)", times),
@@ -225,12 +226,6 @@ std::string renderGuardians(const Guardians& guardians, const Trace* trace, cons
 
 namespace {
 
-std::string arraysText(const CountingProperty& p) {
-  std::string out;
-  for (const FieldKey& a : p.arrays) out += (out.empty() ? "" : " + ") + escapeText(a);
-  return out;
-}
-
 std::string readText(const CountedRead& r) {
   return fmt::format("      {}: {}{}\n", placesText({r.at}), nameOf(r.proof),
                      r.why.empty() ? "" : ": " + escapeText(r.why));
@@ -258,8 +253,9 @@ Json countingJson(const CountingProperties& counting) {
   for (const CountingProperty& p : counting.properties) {
     Json row;
     row["rule"] = nameOf(p.rule);
-    row["arrays"] = p.arrays;
+    row["array"] = p.array;
     row["counter"] = p.counter;
+    if (!p.start.empty()) row["start"] = p.start;
     if (!p.pointer.empty()) row["pointer"] = p.pointer;
     if (p.rule == CountingRule::Complement) row["constant"] = p.constant;
     row["not_zero"] = p.notZero;
@@ -287,9 +283,9 @@ std::string renderCounting(const CountingProperties& counting, const InferText& 
   std::vector<Row> rows;
   std::size_t arrays = 0;
   for (const CountingProperty& p : counting.properties)
-    arrays = std::max(arrays, std::min<std::size_t>(40, arraysText(p).size()));
+    arrays = std::max(arrays, std::min<std::size_t>(40, escapeText(p.array).size()));
   for (const CountingProperty& p : counting.properties)
-    rows.push_back({fmt::format("{} ~ {}", padded(arraysText(p), arrays), escapeText(p.counter)),
+    rows.push_back({fmt::format("{} ~ {}", padded(escapeText(p.array), arrays), escapeText(p.counter)),
                     boundText(p) + (p.notZero ? ", unless it is 0" : ""), updatesText(p)});
   const std::size_t first = columnOf(rows, &Row::field, 80), second = columnOf(rows, &Row::guarded, 60);
   std::string out;
@@ -359,11 +355,12 @@ std::string renderGuardiansJson(const Guardians& guardians, const CountingProper
       c["instances"].push_back(
           {{"file", fileOf(i.begin)}, {"offset", offsetOf(i.begin)}, {"size", i.size}, {"guardian", i.guardian}});
     c["list"] = Json::array();
+    const std::vector<GuardianAccesses> accesses = accessesOf(guardians);
     for (const LikelyCommit& commit : commits->commits) {
       Json one = {{"event", commit.store},
                   {"guardian", commit.guardian},
                   {"locked", commit.locked},
-                  {"reason", reasonOf(commit, guardians)}};
+                  {"reason", reasonOf(commit, accesses)}};
       if (const Site* site = trace == nullptr ? nullptr : trace->siteOf((*trace)[commit.store]))
         one["at"] = placesJson(site->sources);
       c["list"].push_back(std::move(one));

@@ -8,6 +8,7 @@
 #include "events/id_text.h"
 #include "findings/ending.h"
 #include "report/caveats.h"
+#include "report/explanation.h"
 #include "report/json_library.h"
 #include "report/patch.h"
 #include "report/sentences.h"
@@ -447,6 +448,7 @@ Json fixJson(const Finding& f) {
   for (const Frame& at : fix.at) j["at"].push_back(frameJson(at));
   j["flushes"] = fix.flushes;
   j["fences"] = fix.fences;
+  j["ranges"] = fix.ranges;
   j["states"] = fix.states;
   j["tried"] = triedText(fix);
   j["diff"] = patch ? Json(patch->diff) : Json(nullptr);
@@ -462,6 +464,9 @@ Json findingJson(const Finding& f) {
   j["class"] = f.bugClass == BugClass::None ? Json(nullptr) : Json(nameOf(f.bugClass));
   j["title"] = row.title;
   j["verdict"] = verdictOf(f);
+  j["message"] = verdictAlone(f);
+  std::string told = explanationOf(f);
+  j["explanation"] = told.empty() ? Json(nullptr) : Json(told);
   j["meaning"] = row.meaning;
   j["hint"] = hintOf(f);
   j["places"] = Json::array();

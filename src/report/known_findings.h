@@ -10,7 +10,7 @@
 
 namespace blackout {
 
-// The fingerprints in a report that `--json` wrote, each with the worst that was said of it.
+// The fingerprints in a report that `--json` wrote, or in a run's folder, each with the worst that was said of it.
 using KnownFindings = std::map<std::string, Severity>;
 Result<KnownFindings> readKnownFindings(const std::string& path);
 

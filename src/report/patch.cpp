@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "findings/numbers.h"
 #include "report/sentence_words.h"
@@ -61,11 +64,11 @@ class PersistCall {
   }
 
   // Whether it can be called in this line.
-  bool visibleAt(const Frame& at, const SourceLines& lines) const {
+  bool visibleAt(const Frame& at, const SourceLines& lines, SourceFiles& sources) const {
     QualifiedName caller = qualifiedName(at.function);
     if (!function_.scope.empty() && caller.scope != function_.scope) return false;
     bool defined = inside_.file == at.file && (inside_.line < at.line || !function_.scope.empty());
-    return defined || hasCall(lines, at.line, function_.name);
+    return defined || hasCall(lines, at.line, function_.name) || includes(at.file, lines, at.line, sources, 0);
   }
 
   std::optional<std::string> persist(const Bytes& bytes) const {
@@ -93,9 +96,31 @@ class PersistCall {
   PersistCall(QualifiedName function, Frame inside, std::vector<std::string> parameters)
       : function_(std::move(function)), inside_(std::move(inside)), parameters_(std::move(parameters)) {}
 
+  // Whether a file includes, above a line, the one that the function is defined in; or one that does.
+  bool includes(const std::string& file, const SourceLines& lines, std::uint32_t above, SourceFiles& sources,
+                int depth) const {
+    constexpr int kMost = 4;
+    if (depth == kMost) return false;
+    for (const std::string& name : includesAbove(lines, above)) {
+      if (inside_.file.ends_with("/" + name)) return true;
+      std::string beside = (std::filesystem::path(file).parent_path() / name).lexically_normal().string();
+      const SourceLines* more = sources.linesOf(beside);
+      if (more != nullptr && includes(beside, *more, static_cast<std::uint32_t>(more->size() + 1), sources, depth + 1))
+        return true;
+    }
+    return false;
+  }
+
   QualifiedName function_;
   Frame inside_;
   std::vector<std::string> parameters_;
+};
+
+// What becomes of one file: lines that are added behind others, and what is put into lines.
+struct Edits {
+  std::map<std::uint32_t, std::vector<std::string>> added;  // 0: before the first
+  std::map<std::uint32_t, std::string> changed;
+  std::set<std::uint32_t> removed;
 };
 
 class Writer {
@@ -104,28 +129,53 @@ class Writer {
       : fix_(fix),
         sources_(sources),
         persists_(PersistCall::of(fix.persists, sources)),
-        fencing_(PersistCall::of(fix.fencing, sources)) {}
+        fencing_(PersistCall::of(fix.fencing, sources)),
+        logging_(PersistCall::of(fix.logging, sources)) {}
 
-  // Lines to insert, by file and by the line that they follow; none: it can't be told how.
-  using Insertions = std::map<std::string, std::map<std::uint32_t, std::vector<std::string>>>;
-  std::optional<Insertions> write() {
+  // By file; none: it can't be told how.
+  using Changes = std::map<std::string, Edits>;
+  std::optional<Changes> write() {
     if (fix_.at.empty()) return std::nullopt;
-    for (const Frame& at : fix_.at) {
+    Changes changes;
+    if (fix_.where == Fix::Where::Remove) {
+      for (const Frame& at : fix_.at) {
+        const SourceLines* lines = sources_.linesOf(at.file);
+        auto last = lines == nullptr ? std::nullopt : plainCallAt(*lines, at.line);
+        if (!last) return std::nullopt;
+        for (std::uint32_t n = at.line; n <= *last; ++n) changes[at.file].removed.insert(n);
+      }
+      return changes;
+    }
+    // From the right to the left: what is put into a line moves what is behind it.
+    std::vector<Frame> places = fix_.at;
+    std::sort(places.begin(), places.end(), [](const Frame& a, const Frame& b) {
+      return std::tuple(a.file, b.line, b.column) < std::tuple(b.file, a.line, a.column);
+    });
+    for (const Frame& at : places) {
       const SourceLines* lines = sources_.linesOf(at.file);
       if (lines == nullptr || at.line == 0 || at.line > lines->size()) return std::nullopt;
-      auto stored = storedTo((*lines)[at.line - 1], at.column);
-      std::size_t from = stored ? stored->from : startOf((*lines)[at.line - 1]);
+      const std::string& line = (*lines)[at.line - 1];
+      auto stored = storedTo(line, at.column);
+      std::size_t from = stored ? stored->from : startOf(line);
       // Of a flush that a fence is missing after, only the statement matters.
       if (!stored && fix_.where != Fix::Where::AfterFlush) return std::nullopt;
-      if (!beginsStatement(*lines, at.line, from)) return std::nullopt;
-      bool before = fix_.where == Fix::Where::Before;
-      auto behind = before ? std::optional(at.line - 1) : endOfStatement(*lines, at.line, from);
+      auto place = statementAt(*lines, at.line, from);
       auto text = statement(at, *lines);
-      if (!behind || !text) return std::nullopt;
-      const std::string& line = (*lines)[at.line - 1];
-      insertions_[at.file][*behind].push_back(line.substr(0, startOf(line)) + *text);
+      if (!place || !text) return std::nullopt;
+      bool before = fix_.where == Fix::Where::Before || fix_.where == Fix::Where::Log;
+      Edits& edits = changes[at.file];
+      if (place->alone()) {
+        auto& added = edits.added[before ? at.line - 1 : place->last];
+        added.insert(added.begin(), line.substr(0, startOf(line)) + *text);
+        continue;
+      }
+      // One that has the line with others, or is all that a loop has, gets it beside itself.
+      if (place->last != at.line) return std::nullopt;
+      std::string& changed = edits.changed.try_emplace(at.line, line).first->second;
+      changed.insert(place->end, before ? (place->body ? " }" : "") : " " + *text + (place->body ? " }" : ""));
+      changed.insert(from, (place->body ? "{ " : "") + (before ? *text + " " : std::string()));
     }
-    return insertions_;
+    return changes;
   }
 
  private:
@@ -133,13 +183,33 @@ class Writer {
 
   std::optional<std::string> statement(const Frame& at, const SourceLines& lines) {
     if (fix_.stores.empty()) {
-      if (fencing_ && fencing_->visibleAt(at, lines))
+      if (fencing_ && fencing_->visibleAt(at, lines, sources_))
         if (auto call = fencing_->fence()) return call;
       return "__asm__ volatile(\"sfence\" ::: \"memory\");";
     }
-    if (!persists_ || !persists_->visibleAt(at, lines)) return std::nullopt;
+    if (fix_.where == Fix::Where::Log) return logged(at, lines);
+    if (!persists_ || !persists_->visibleAt(at, lines, sources_)) return std::nullopt;
     std::optional<Bytes> bytes = fix_.where == Fix::Where::Before ? allOf(at) : bytesAt(at);
     return bytes ? persists_->persist(*bytes) : std::nullopt;
+  }
+
+  std::optional<std::string> logged(const Frame& at, const SourceLines& lines) {
+    auto bytes = bytesAt(at);
+    if (!bytes) return std::nullopt;
+    if (logging_ && logging_->visibleAt(at, lines, sources_)) return logging_->persist(*bytes);
+    // The library's header is there if anything of it is called in the file.
+    constexpr std::array kOfTheLibrary = {"TX_BEGIN",
+                                          "TX_ADD",
+                                          "TX_ADD_FIELD",
+                                          "TX_ADD_DIRECT",
+                                          "pmemobj_tx_begin",
+                                          "pmemobj_tx_add_range",
+                                          "pmemobj_tx_add_range_direct"};
+    auto last = static_cast<std::uint32_t>(lines.size());
+    if (!fix_.libpmemobj || std::none_of(kOfTheLibrary.begin(), kOfTheLibrary.end(),
+                                         [&](const char* name) { return hasCall(lines, last, name); }))
+      return std::nullopt;
+    return fmt::format("pmemobj_tx_add_range_direct({}, {});", bytes->address, bytes->size);
   }
 
   // What the store in this very line stores to.
@@ -207,38 +277,63 @@ class Writer {
 
   const Fix& fix_;
   SourceFiles& sources_;
-  std::optional<PersistCall> persists_, fencing_;
-  Insertions insertions_;
+  std::optional<PersistCall> persists_, fencing_, logging_;
 };
 
-// Lines that are inserted, with three of the source around them.
-std::string hunksOf(const SourceLines& lines, const std::map<std::uint32_t, std::vector<std::string>>& inserted) {
+// A file's name as `patch` reads it: up to a tab where it has spaces, in quotes where it has worse.
+std::string nameInDiff(std::string_view prefix, std::string_view path) {
+  std::string name = std::string(prefix) + std::string(path);
+  auto bad = [](unsigned char c) { return c < ' ' || c == 0x7f || c == '"' || c == '\\'; };
+  if (std::none_of(name.begin(), name.end(), bad)) return name + (name.find(' ') == std::string::npos ? "" : "\t");
+  std::string quoted = "\"";
+  for (char c : name) {
+    if (!bad(static_cast<unsigned char>(c)))
+      quoted += c;
+    else if (c == '"' || c == '\\')
+      quoted += std::string("\\") + c;
+    else
+      quoted += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  }
+  return quoted + "\"";
+}
+
+// The lines that change, with three of the source around them.
+std::string hunksOf(const SourceLines& lines, const Edits& edits) {
   constexpr std::uint32_t kContext = 3;
   std::string out;
   auto last = static_cast<std::uint32_t>(lines.size());
+  std::set<std::uint32_t> touched;
+  for (const auto& [n, text] : edits.added) touched.insert(n);
+  for (const auto& [n, text] : edits.changed) touched.insert(n);
+  touched.insert(edits.removed.begin(), edits.removed.end());
   std::int64_t shift = 0;
-  for (auto it = inserted.begin(); it != inserted.end();) {
-    std::uint32_t from = it->first >= kContext ? it->first - kContext + 1 : 1;
-    auto end = it;
-    std::uint32_t to = std::min(it->first + kContext, last);
+  for (auto it = touched.begin(); it != touched.end();) {
+    // What is only added comes behind its line.
+    bool inLine = edits.changed.contains(*it) || edits.removed.contains(*it);
+    std::uint32_t ahead = inLine ? kContext : kContext - 1;
+    std::uint32_t from = *it > ahead ? *it - ahead : 1;
+    std::uint32_t to = std::min(*it + kContext, last);
+    for (; it != touched.end() && *it <= to + kContext; ++it) to = std::min(*it + kContext, last);
     std::int64_t added = 0;
-    for (; end != inserted.end() && end->first <= to + kContext; ++end) {
-      to = std::min(end->first + kContext, last);
-      added += static_cast<std::int64_t>(end->second.size());
+    std::string body;
+    auto add = [&](std::uint32_t n) {
+      auto at = edits.added.find(n);
+      if (at == edits.added.end()) return;
+      for (const std::string& text : at->second) body += "+" + text + "\n";
+      added += static_cast<std::int64_t>(at->second.size());
+    };
+    if (from == 1) add(0);
+    for (std::uint32_t n = from; n <= to; ++n) {
+      auto changed = edits.changed.find(n);
+      bool removed = edits.removed.contains(n);
+      added -= removed ? 1 : 0;
+      body += (changed == edits.changed.end() && !removed ? " " : "-") + lines[n - 1] + "\n";
+      if (changed != edits.changed.end()) body += "+" + changed->second + "\n";
+      add(n);
     }
     std::int64_t count = std::int64_t{to} - from + 1;
-    out += fmt::format("@@ -{},{} +{},{} @@\n", from, count, std::int64_t{from} + shift, count + added);
-    auto insertAt = [&](std::uint32_t n) {
-      if (auto at = inserted.find(n); at != inserted.end())
-        for (const std::string& text : at->second) out += "+" + text + "\n";
-    };
-    if (from == 1) insertAt(0);
-    for (std::uint32_t n = from; n <= to; ++n) {
-      out += " " + lines[n - 1] + "\n";
-      insertAt(n);
-    }
+    out += fmt::format("@@ -{},{} +{},{} @@\n", from, count, std::int64_t{from} + shift, count + added) + body;
     shift += added;
-    it = end;
   }
   return out;
 }
@@ -247,15 +342,14 @@ std::string hunksOf(const SourceLines& lines, const std::map<std::uint32_t, std:
 
 std::optional<Patch> patchOf(const Finding& finding, SourceFiles& sources, const std::string& root) {
   for (const Fix& fix : finding.fixes) {
-    auto insertions = Writer(fix, sources).write();
-    if (!insertions) continue;
+    auto changes = Writer(fix, sources).write();
+    if (!changes) continue;
     std::string diff;
-    for (const auto& [file, inserted] : *insertions) {
+    for (const auto& [file, edits] : *changes) {
       std::string_view path = belowRoot(file, root);
       std::string_view a = path.starts_with('/') ? "" : "a/", b = path.starts_with('/') ? "" : "b/";
-      // A name with a line break in it would be another line of the diff.
-      if (path.find_first_of("\n\r\t") != std::string_view::npos) return std::nullopt;
-      diff += fmt::format("--- {}{}\n+++ {}{}\n", a, path, b, path) + hunksOf(*sources.linesOf(file), inserted);
+      diff += fmt::format("--- {}\n+++ {}\n", nameInDiff(a, path), nameInDiff(b, path)) +
+              hunksOf(*sources.linesOf(file), edits);
     }
     return Patch{std::move(diff), &fix};
   }
@@ -280,20 +374,35 @@ std::string describe(const Fix& fix) {
     }
     case Fix::Where::AfterFlush:
       return fmt::format("a fence after {}", places);
+    case Fix::Where::Log:
+      return fmt::format("what is stored at {} added to its transaction first", places);
+    case Fix::Where::Remove:
+      return fmt::format("{} taken out", places);
   }
   return {};
 }
 
 std::string triedText(const Fix& fix) {
+  std::string states = fix.states == 1 ? "the crash state of this finding"
+                                       : fmt::format("all {} crash states of this finding", grouped(fix.states));
+  if (fix.where == Fix::Where::Log)
+    return fmt::format(
+        "Tried on everything that was explored: with {}, {} would end well or can't come about any more; the recorded "
+        "run logs {} more.",
+        describe(fix), states, counted(fix.ranges, "range"));
+  if (fix.where == Fix::Where::Remove) {
+    std::string saved = fix.flushes == 0 ? std::string() : counted(fix.flushes, "flush");
+    if (fix.fences != 0) saved += (saved.empty() ? "" : " and ") + counted(fix.fences, "fence");
+    return fmt::format(
+        "Tried in the simulation: with {}, each store of the recorded run is guaranteed from the same moment on, so a "
+        "crash leaves nothing else; it saves {}. A run with other input may need them.",
+        describe(fix), saved);
+  }
   std::string cost = fix.flushes == 0 ? std::string() : counted(fix.flushes, "flush") + " and ";
   return fmt::format(
       "Tried in the simulation, on everything that was explored: with {} {} can't come about any more; the recorded "
-      "run "
-      "gets {}{} more.",
-      describe(fix),
-      fix.states == 1 ? "the crash state of this finding"
-                      : fmt::format("all {} crash states of this finding", grouped(fix.states)),
-      cost, counted(fix.fences, "fence"));
+      "run gets {}{} more.",
+      describe(fix), states, cost, counted(fix.fences, "fence"));
 }
 
 }  // namespace blackout

@@ -39,12 +39,14 @@ std::string bytesText(const NamedBytes& b) {
 }
 
 std::string lineText(const Frame& f) {
-  return f.file.empty() ? std::string() : fmt::format("{}:{}", baseName(f.file), f.line);
+  if (f.file.empty()) return {};
+  // What a compiler adds to a function has no line.
+  return f.line == 0 ? std::string(baseName(f.file)) : fmt::format("{}:{}", baseName(f.file), f.line);
 }
 
 std::string callText(const Frame& f) {
   std::string name = f.function.empty() ? "an unknown function" : plainName(readableName(f.function));
-  return f.file.empty() ? name : fmt::format("{} ({}:{})", name, baseName(f.file), f.line);
+  return f.file.empty() ? name : fmt::format("{} ({})", name, lineText(f));
 }
 
 std::string_view belowRoot(std::string_view path, std::string_view root) {
@@ -75,12 +77,20 @@ const Frame* leadingFrame(const Finding& finding) {
   return n == 0 ? nullptr : ownFrame(finding.place(n));
 }
 
-std::string PlaceWords::operator()(PlaceNo n) const {
-  if (finding_ == nullptr) return fmt::format("({})", n);
+std::string PlaceWords::lineOf(PlaceNo n) const {
   bool known = n != 0 && n.value() <= finding_->places.size();
   const Frame* frame = known ? ownFrame(finding_->place(n)) : nullptr;
-  std::string line = frame == nullptr ? std::string() : lineText(*frame);
+  return frame == nullptr ? std::string() : lineText(*frame);
+}
+
+std::string PlaceWords::operator()(PlaceNo n) const {
+  if (finding_ == nullptr) return fmt::format("({})", n);
+  std::string line = lineOf(n);
   return line.empty() ? "an unknown place" : line;
+}
+
+std::string PlaceWords::atIfKnown(PlaceNo n) const {
+  return finding_ != nullptr && n != here_ && lineOf(n).empty() ? std::string() : " " + at(n);
 }
 
 std::string PlaceWords::at(PlaceNo n) const { return n != 0 && n == here_ ? "here" : "at " + (*this)(n); }

@@ -39,8 +39,12 @@ class PlaceWords {
 
   std::string operator()(PlaceNo n) const;  // "(2)"; "map.cpp:60"
   std::string at(PlaceNo n) const;          // "at (2)"; "at map.cpp:60"; "here"
+  // " at (2)", or nothing where no line is known: of an operation's end, say, which a header of ours marks.
+  std::string atIfKnown(PlaceNo n) const;
 
  private:
+  std::string lineOf(PlaceNo n) const;
+
   const Finding* finding_ = nullptr;
   PlaceNo here_ = 0;
 };

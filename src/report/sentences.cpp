@@ -101,7 +101,8 @@ std::string triedText(const TriedCure& e) {
       return fmt::format("Tried in the simulation: with a flush and a fence after ({}), {} can't come about.", e.first,
                          gone);
     case CureKind::Fence:
-      return fmt::format("Tried in the simulation: with that fence, {} can't come about.", gone);
+      return fmt::format("Tried in the simulation: with a fence {}, {} can't come about.",
+                         e.second != 0 ? fmt::format("before ({})", e.second) : "that completes it", gone);
     case CureKind::Order:
       return "Tried: in the other order a crash between the two ends well.";
     case CureKind::Atomic:
@@ -276,7 +277,7 @@ struct Sentences {
                        at.empty() ? at : ", at " + at);
   }
   std::string operator()(const OtherSymptom& e) const {
-    return "Other restarts fail by the same cause in another way: " + verdictOf(f, symptomIn(e.symptom, e.at));
+    return "Other restarts fail by the same cause in another way: one " + symptomIn(e.symptom, e.at) + ".";
   }
   std::string operator()(const ThreadWaits& e) const {
     std::string out = fmt::format("Thread {} waits for {}", e.thread, e.what);
@@ -314,11 +315,14 @@ struct Sentences {
     return c != nullptr && c->flushed && !c->nonTemporal ? "the flush at (2)" : "(1)";
   }
   std::string operator()(const NotDurableEither& e) const {
-    return fmt::format("Nor was ({}) durable {}, {} of {}.", e.store,
+    const auto* c = std::get_if<CrashCause>(&f.claim);
+    bool other = c != nullptr && c->first && c->first->place != e.store;
+    return fmt::format("Nor was ({}){} durable {}, {} of {}{}.", e.store, other ? ", in the same line," : "",
                        e.when == NotDurable::When::OperationEnded ? "when its operation ended"
                        : e.when == NotDurable::When::Unmapped     ? "when its memory was unmapped"
                                                                   : "when the program ended",
-                       grouped(e.times), counted(e.of, "time"));
+                       grouped(e.times), counted(e.of, "time"),
+                       other ? fmt::format("; what was tried for ({}) makes it durable too", c->first->place) : "");
   }
   std::string operator()(const NeverDurable&) const { return "It was never made durable afterwards."; }
   std::string operator()(const DurableTooLate&) const {

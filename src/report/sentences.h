@@ -12,7 +12,6 @@ namespace blackout {
 
 // The finding in one sentence; with another symptom than its own.
 std::string verdictOf(const Finding& finding);
-std::string verdictOf(const Finding& finding, const std::string& symptom);
 // The same where no numbered places follow: they are called by their lines, and the one that the finding leads with
 // (sentence_words.h) "here".
 std::string verdictAlone(const Finding& finding);

@@ -25,6 +25,14 @@ std::string_view codeOf(std::string_view line) {
   return trimmed(line);
 }
 
+// Whether what is called there only follows a pointer, as libpmemobj's macros do.
+bool followsPointer(std::string_view expression, std::size_t open) {
+  std::size_t from = open;
+  while (from > 0 && isWord(expression[from - 1])) --from;
+  std::string_view name = expression.substr(from, open - from);
+  return name == "D_RW" || name == "D_RO" || name == "pmemobj_direct";
+}
+
 // Nothing that does something by being evaluated again: calls, assignments, steps.
 bool isPlain(std::string_view expression) {
   if (expression.empty()) return false;
@@ -33,7 +41,8 @@ bool isPlain(std::string_view expression) {
     char next = i + 1 < expression.size() ? expression[i + 1] : '\0';
     if ((c == '+' || c == '-') && next == c) return false;
     if (c == '=' || c == ',' || c == ';' || c == '"' || c == '?' || c == '{') return false;
-    if (c == '(' && i > 0 && (isWord(expression[i - 1]) || expression[i - 1] == ']')) return false;
+    if (c == '(' && i > 0 && (isWord(expression[i - 1]) || expression[i - 1] == ']') && !followsPointer(expression, i))
+      return false;
   }
   return true;
 }
@@ -174,19 +183,56 @@ std::string arrayOf(std::string_view expression) {
   return {};
 }
 
-bool beginsStatement(const SourceLines& lines, std::uint32_t line, std::size_t from) {
-  if (line == 0 || line > lines.size()) return false;
-  std::string_view head = trimmed(std::string_view(lines[line - 1]).substr(0, from));
-  if (!head.empty()) return false;
-  for (std::uint32_t n = line - 1; n > 0; --n) {
-    std::string_view before = codeOf(lines[n - 1]);
-    if (before.empty() || isPreprocessor(before) || before.starts_with('*')) continue;
-    return before.ends_with(';') || before.ends_with('{') || before.ends_with('}') || before.ends_with(':');
+namespace {
+
+// "for (int i = 0; i < 4; ++i)", "} else": what follows is all that it has.
+bool endsWithHeader(std::string_view code) {
+  if (code.find_first_of("\"'") != std::string_view::npos) return false;
+  auto endsWithWord = [](std::string_view text, std::string_view word) {
+    return text.ends_with(word) && (text.size() == word.size() || !isWord(text[text.size() - word.size() - 1]));
+  };
+  if (endsWithWord(code, "else") || endsWithWord(code, "do")) return true;
+  if (!code.ends_with(')')) return false;
+  int depth = 0;
+  std::size_t open = code.size();
+  while (open-- > 0) {
+    if (code[open] == ')') ++depth;
+    if (code[open] == '(' && --depth == 0) break;
   }
-  return false;
+  if (depth != 0 || open >= code.size()) return false;
+  std::string_view before = trimmed(code.substr(0, open));
+  return endsWithWord(before, "for") || endsWithWord(before, "while") || endsWithWord(before, "if");
 }
 
-std::optional<std::uint32_t> endOfStatement(const SourceLines& lines, std::uint32_t line, std::size_t from) {
+bool balanced(std::string_view code) {
+  return std::count(code.begin(), code.end(), '(') == std::count(code.begin(), code.end(), ')');
+}
+
+bool endsStatement(std::string_view code) { return code.ends_with(';') || code.ends_with('{') || code.ends_with('}'); }
+
+}  // namespace
+
+std::optional<StatementPlace> statementAt(const SourceLines& lines, std::uint32_t line, std::size_t from) {
+  if (line == 0 || line > lines.size()) return std::nullopt;
+  StatementPlace place;
+  std::string_view head = trimmed(std::string_view(lines[line - 1]).substr(0, from));
+  place.begins = head.empty();
+  if (place.begins) {
+    std::string_view before;
+    for (std::uint32_t n = line - 1; n > 0 && before.empty(); --n) {
+      before = codeOf(lines[n - 1]);
+      if (isPreprocessor(before) || before.starts_with('*')) before = {};
+    }
+    place.body = endsWithHeader(before);
+    if (!place.body && !endsStatement(before) && !before.ends_with(':')) return std::nullopt;
+  } else {
+    // A comment or a string before it may hide anything.
+    if (head.find("//") != std::string_view::npos || head.find("/*") != std::string_view::npos ||
+        head.find('"') != std::string_view::npos || !balanced(head))
+      return std::nullopt;
+    place.body = endsWithHeader(head);
+    if (!place.body && !endsStatement(head)) return std::nullopt;
+  }
   constexpr std::uint32_t kMost = 6;
   int depth = 0;
   for (std::uint32_t n = line; n < line + kMost && n <= lines.size(); ++n) {
@@ -197,10 +243,76 @@ std::optional<std::uint32_t> endOfStatement(const SourceLines& lines, std::uint3
       if (text[i] == ')' || text[i] == ']' || text[i] == '}') --depth;
       if (depth < 0) return std::nullopt;
       if (text[i] != ';' || depth != 0) continue;
-      return codeOf(text.substr(i + 1)).empty() ? std::optional(n) : std::nullopt;
+      place.last = n;
+      place.end = i + 1;
+      place.ends = codeOf(text.substr(i + 1)).empty();
+      return place;
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::string> includesAbove(const SourceLines& lines, std::uint32_t line) {
+  struct Include {
+    std::string what;
+    std::size_t depth;
+  };
+  std::vector<Include> all;
+  std::vector<bool> open;  // conditional blocks; true: one that keeps a header from being read twice
+  for (std::uint32_t n = 1; n < line && n <= lines.size(); ++n) {
+    std::string_view code = codeOf(lines[n - 1]);
+    if (!isPreprocessor(code)) continue;
+    std::string_view directive = trimmed(code.substr(1));
+    if (directive.starts_with("if")) {
+      bool guard = open.empty() && directive.starts_with("ifndef") && n < lines.size() &&
+                   codeOf(lines[n]).starts_with("#define");
+      open.push_back(guard);
+    } else if (directive.starts_with("el") || directive.starts_with("endif")) {
+      // What was included there is not in what follows.
+      std::erase_if(all, [&](const Include& i) { return !open.empty() && !open.back() && i.depth >= open.size(); });
+      if (directive.starts_with("endif") && !open.empty()) open.pop_back();
+    } else if (directive.starts_with("include")) {
+      std::size_t from = directive.find_first_of("\"<");
+      if (from == std::string_view::npos) continue;
+      std::size_t to = directive.find_first_of("\">", from + 1);
+      if (to != std::string_view::npos)
+        all.push_back({std::string(directive.substr(from + 1, to - from - 1)), open.size()});
+    }
+  }
+  std::vector<std::string> names;
+  for (Include& i : all) names.push_back(std::move(i.what));
+  return names;
+}
+
+std::optional<std::uint32_t> plainCallAt(const SourceLines& lines, std::uint32_t line) {
+  if (line == 0 || line > lines.size()) return std::nullopt;
+  std::size_t from = std::min(lines[line - 1].find_first_not_of(" \t"), lines[line - 1].size());
+  auto place = statementAt(lines, line, from);
+  if (!place || !place->alone()) return std::nullopt;
+  std::string text;
+  for (std::uint32_t n = line; n <= place->last; ++n) {
+    std::size_t begin = n == line ? from : 0;
+    std::string_view part = lines[n - 1];
+    part = part.substr(begin, n == place->last ? place->end - begin : part.npos);
+    if (part.find("//") != part.npos || part.find("/*") != part.npos) return std::nullopt;
+    text += std::string(trimmed(part)) + " ";
+  }
+  std::string_view call = trimmed(text);
+  std::size_t open = call.find('(');
+  if (open == call.npos || open == 0) return std::nullopt;
+  auto ofName = [](char c) { return isWord(c) || c == ':' || c == '.' || c == '-' || c == '>'; };
+  std::string_view name = trimmed(call.substr(0, open));
+  if (name.empty() || !std::all_of(name.begin(), name.end(), ofName)) return std::nullopt;
+  for (std::string_view keyword : {"if", "for", "while", "switch", "return", "sizeof"})
+    if (name == keyword) return std::nullopt;
+  std::size_t behind = behindBracket(call, open);
+  if (behind == call.npos || trimmed(call.substr(behind)) != ";") return std::nullopt;
+  for (std::string argument : splitByCommas(call.substr(open + 1, behind - open - 2))) {
+    constexpr std::string_view kSizeof = "sizeof(";
+    for (std::size_t at; (at = argument.find(kSizeof)) != argument.npos;) argument.replace(at, kSizeof.size(), "(");
+    if (!isPlain(argument)) return std::nullopt;
+  }
+  return place->last;
 }
 
 bool inSameBlock(const SourceLines& lines, std::uint32_t from, std::uint32_t to) {

@@ -71,10 +71,9 @@ std::string findingLine(const Finding& finding, const std::string& root) {
 
 std::string summaryLine(const Report& report) {
   std::string found = foundText(report);
-  if (found.empty())
-    found = report.complete() ? "no findings" : "inconclusive, nothing found";
-  else if (!report.complete())
-    found += ", inconclusive";
+  if (found.empty()) found = report.complete() ? "no findings" : "nothing found";
+  // At one place, whatever was found.
+  if (!report.complete()) found = "inconclusive, " + found;
   if (report.suppressed() != 0) found += fmt::format(" ({} suppressed)", grouped(report.suppressed()));
   if (report.hiddenAsKnown != 0) found += fmt::format(" ({} in the baseline)", grouped(report.hiddenAsKnown));
   const RunSummary& run = report.run;
@@ -83,10 +82,10 @@ std::string summaryLine(const Report& report) {
                   counted(run.stores, "store"), grouped(run.flushes), run.flushes == 1 ? "flush" : "flushes",
                   counted(run.fences, "fence"), counted(run.threads, "thread"), counted(run.lines, "line"),
                   counted(run.points, "point"));
-  // Yat's count: what a crash explorer that is not lazy would have to try.
+  // Yat's count: what a crash explorer that is not lazy would have to try, also where the bytes are the same.
   if (run.log10States) {
     std::string states = countOfLog10(*run.log10States);
-    text += fmt::format(", {} crash state{} in all", states, states == "1" ? "" : "s");
+    text += fmt::format(", {} set{} of stores that may survive", states, states == "1" ? "" : "s");
   }
   if (report.exploration)
     text += fmt::format("; {}{} explored, {}",

@@ -15,6 +15,7 @@
 #include "report/caveats.h"
 #include "report/escape.h"
 #include "report/excerpt.h"
+#include "report/explanation.h"
 #include "report/function_names.h"
 #include "report/history_block.h"
 #include "report/patch.h"
@@ -93,6 +94,11 @@ class TextReport {
     return std::move(out_);
   }
 
+  std::string render(const Finding& f) {
+    finding(f);
+    return std::move(out_);
+  }
+
  private:
   // What everybody wants to know, first.
   void head() {
@@ -150,7 +156,7 @@ class TextReport {
                     e.strategy == "lazy" || e.strategy.empty() ? "a restart can distinguish" : "were tried");
     // With several crashes in a row those of the first are not all.
     if (report_.run.log10States && e.crashesInARow <= 1)
-      states += fmt::format(" (of {} in all)", countOfLog10(*report_.run.log10States));
+      states += fmt::format(" (of {} sets of stores that may survive)", countOfLog10(*report_.run.log10States));
     if (e.failing != 0) states += fmt::format("; {} fail{}", grouped(e.failing), e.failing == 1 ? "s" : "");
     item("they stand for:", states);
     if (e.storedBytes != 0)
@@ -253,6 +259,7 @@ class TextReport {
                                                         : ""));
     history(f);
     line("  " + escapeText(verdictOf(f)));
+    if (std::string told = explanationOf(f); !told.empty()) line("  " + escapeText(told));
     // What a kind means is said once, at its first finding.
     if (options_.detail == Detail::Verbose && explained_.insert(f.kind).second) line("  " + std::string(row.meaning));
     line("");
@@ -298,7 +305,9 @@ class TextReport {
     if (p.alsoFrom.size() > kMerged)
       line(fmt::format("      ... and {} more places that were merged with it", p.alsoFrom.size() - kMerged));
     if (own != 0) line("      in what it calls: " + described(p.stack.front()));
-    stack(std::span(p.stack).subspan(own), options_.detail == Detail::Verbose && !p.incidental ? 8 : 3);
+    // What a finding is about is told with the way there; of the other places the innermost calls are enough.
+    bool whole = (options_.detail == Detail::Verbose || number == 1) && !p.incidental;
+    stack(std::span(p.stack).subspan(own), whole ? 8 : 3);
     line("");
   }
 
@@ -348,9 +357,10 @@ class TextReport {
     } else if (f.crashState) {
       detail("crash:    ", stateText(*f.crashState));
     }
-    // The operations stand above.
+    // The operations stand above, and what the explanation says.
     for (const Fact& fact : f.evidence)
-      if (!std::holds_alternative<NoOrder>(fact)) detail("evidence: ", escapeText(sentenceOf(fact, f)));
+      if (!std::holds_alternative<NoOrder>(fact) && (options_.detail == Detail::Verbose || !explains(f, fact)))
+        detail("evidence: ", escapeText(sentenceOf(fact, f)));
     if (f.shownBy)
       for (const std::string& o : f.shownBy->output) detail("output:   ", escapeText(o));
     if (!f.schedule.empty()) detail("schedule: ", "--schedule " + f.schedule);
@@ -366,7 +376,21 @@ class TextReport {
     std::optional<Patch> patch = patchOf(f, sources_, options_.root);
     if (!patch) return;
     line(fmt::format("  fix:       {}", escapeText(triedText(*patch->fix))));
-    if (f.replay) line(fmt::format("             'blackout fix {}' prints it as a patch.", path(*f.replay)));
+    if (f.replay)
+      line(fmt::format("             'blackout fix {}' prints it as a patch.", path(*f.replay)));
+    else
+      changedLines(patch->diff);
+  }
+
+  // Of a patch that stands in no file: what it changes.
+  void changedLines(std::string_view diff) {
+    while (!diff.empty()) {
+      std::string_view one = diff.substr(0, diff.find('\n'));
+      diff.remove_prefix(std::min(diff.size(), one.size() + 1));
+      bool changes =
+          (one.starts_with('-') && !one.starts_with("---")) || (one.starts_with('+') && !one.starts_with("+++"));
+      if (changes || one.starts_with("@@")) line("             " + escapeText(one));
+    }
   }
 
   static std::string trimmed(std::string s) {
@@ -385,6 +409,10 @@ class TextReport {
 
 std::string renderText(const Report& report, const TextOptions& options) {
   return TextReport(report, options).render();
+}
+
+std::string renderFinding(const Finding& finding, const TextOptions& options) {
+  return TextReport(Report(), options).render(finding);
 }
 
 bool wantsColor(int fd) {

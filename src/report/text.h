@@ -23,6 +23,8 @@ struct TextOptions {
 };
 
 std::string renderText(const Report& report, const TextOptions& options);
+// One finding as it stands there.
+std::string renderFinding(const Finding& finding, const TextOptions& options);
 
 // "blackout: findings: 2 suspected, 3 performance", "blackout: clean: ...", "blackout: inconclusive: ..."
 std::string verdictLine(const Report& report);

@@ -162,6 +162,10 @@ std::string EventPrinter::body(EventNo n) const {
     case EventKind::ThreadBegin:
       return fmt::format("process {} thread {}", e.addr, e.value);
     case EventKind::Switch: {
+      if (e.len == BLACKOUT_SWITCH_BUFFERS) return fmt::format("step {} waiting {:#x}", e.addr & UINT32_MAX, e.value);
+      if (e.len == BLACKOUT_SWITCH_LEAVES)
+        return fmt::format("step {} of {} oldest store of {} leaves", e.addr & UINT32_MAX, e.value >> 32,
+                           e.value & UINT32_MAX);
       if (e.len >= BLACKOUT_SWITCH_STEP)
         return fmt::format("step {} of {} ready {:#x}", e.addr & UINT32_MAX, e.value >> 32, e.value & UINT32_MAX);
       constexpr const char* kWhy[] = {"chosen", "yields", "waits", "ends"};

@@ -1,6 +1,7 @@
 // The one sentence for each claim.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "binary/user_frame.h"
@@ -115,12 +116,17 @@ std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::s
     return fmt::format(
         "{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first, words),
         c.lines == 1 ? "is more than is stored at once" : fmt::format("goes into {} lines", c.lines), fails);
-  std::string stores = "The stores at ";
   std::vector<PlaceNo> places{first, second};
   for (const SeenStore& other : c.others)
     if (other.place != 0) places.push_back(other.place);
-  for (std::size_t i = 0; i < places.size(); ++i)
-    stores += fmt::format("{}{}", i == 0 ? "" : i + 1 == places.size() ? " and " : ", ", words(places[i]));
+  // One line of the source, executed again and again.
+  const bool oneLine = std::all_of(places.begin(), places.end(), [&](PlaceNo n) { return words(n) == words(first); });
+  std::string stores = "The stores at ";
+  if (oneLine)
+    stores = fmt::format("{} stores at {}", places.size() == 2 ? "Two" : "Several", words(first));
+  else
+    for (std::size_t i = 0; i < places.size(); ++i)
+      stores += fmt::format("{}{}", i == 0 ? "" : i + 1 == places.size() ? " and " : ", ", words(places[i]));
   if (c.eitherWay)
     return fmt::format("{} belong together: a crash can keep either without the other, and then {}.", stores, fails);
   if (loses && first != 0 && second != 0 && !c.sameBytes)
@@ -131,7 +137,8 @@ std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::s
                        c.first->bytes.type.empty()
                            ? fmt::format("what {} stores", words(first))
                            : fmt::format("{} as {} stores it", c.first->bytes.type, words(first)),
-                       words(second), loses ? "" : ", even with everything persisted that was stored by then", fails);
+                       oneLine ? "the next store there" : words(second),
+                       loses ? "" : ", even with everything persisted that was stored by then", fails);
   std::string persisted = loses ? "" : ", even with everything persisted that was stored by then";
   // What begins the update is no store: a change of a file's name or size.
   if (first == 0 && second != 0)
@@ -148,19 +155,22 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
   std::string lost = c.first ? subjectFirst(*c.first, words) : std::string();
   PlaceNo second = c.second ? c.second->place : c.promised ? c.promised->place : 0;
   // "... while X survives" or "... though the operation has ended".
-  std::string whereas = c.second     ? fmt::format(" while {} survives", subject(*c.second, words))
-                        : c.promised ? " though the operation that wrote it has ended " + words.at(c.promised->place)
-                                     : std::string();
+  std::string whereas = c.second ? fmt::format(" while {} survives", subject(*c.second, words))
+                        : c.promised
+                            ? " though the operation that wrote it has ended" + words.atIfKnown(c.promised->place)
+                            : std::string();
   switch (f.kind) {
     case FindingKind::MissingFlush: {
-      std::string flushed = !c.everFlushed ? "is never flushed"
-                            : second != 0  ? "is not flushed before " +
-                                                (c.promised ? "the operation ends " + words.at(second) : words(second))
-                                          : "is not flushed before the power fails";
+      std::string flushed =
+          !c.everFlushed ? "is never flushed"
+          : second != 0
+              ? "is not flushed before " + (c.promised ? "the operation ends" + words.atIfKnown(second) : words(second))
+              : "is not flushed before the power fails";
       return fmt::format("{} {}: a crash can lose it{}, and then {}.", lost, flushed, whereas, fails);
     }
     case FindingKind::MissingFence: {
-      std::string before = second != 0    ? " before " + words(second)
+      std::string before = c.promised     ? " before the operation ends" + words.atIfKnown(second)
+                           : second != 0  ? " before " + words(second)
                            : c.everFenced ? " before the power fails"
                                           : std::string();
       return fmt::format("{} is {}, but no fence follows{}: a crash can lose it{}, and then {}.", lost,
@@ -172,7 +182,10 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
                            words(second), fails);
       return fmt::format("{} is {} too late{}: a crash in between can lose it{}, and then {}.", lost,
                          c.everFenced ? "made durable" : "flushed",
-                         second != 0 ? ", after " + words(second) : std::string(), whereas, fails);
+                         c.promised    ? ", after the operation has ended" + words.atIfKnown(second)
+                         : second != 0 ? ", after " + words(second)
+                                       : std::string(),
+                         whereas, fails);
     case FindingKind::NotAtomic:
       return notAtomicVerdict(f, c, fails, words);
     case FindingKind::RecoveryFails:

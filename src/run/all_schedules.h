@@ -4,6 +4,10 @@
 //
 // The program itself says what there is to choose: each run, recorded with its steps, gives the schedules that depart
 // from it once more, behind its own last departure. So each schedule comes once.
+//
+// Where the threads have store buffers a schedule also says what leaves them at a step, and in which order, which costs
+// nothing. Nobody else runs between the steps of a thread, so what waits in its own buffer need not leave there, unless
+// another's leaves behind it or the turn goes on. Nothing need leave before an access that could not tell.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +23,9 @@ namespace blackout {
 
 class AllSchedules {
  public:
-  explicit AllSchedules(std::uint64_t preemptions) : most_(preemptions) { waiting_[0].emplace_back(); }
+  explicit AllSchedules(std::uint64_t preemptions, bool buffers = false) : most_(preemptions), buffers_(buffers) {
+    waiting_[0].emplace_back();
+  }
 
   // Those with fewer preemptions first; none: there are no more.
   std::optional<Schedule> next();
@@ -33,7 +39,15 @@ class AllSchedules {
     std::vector<Switch> switches;
     std::uint64_t preemptions = 0;
   };
+  struct Choice;
+
+  // All that the run could have done otherwise at one step; false: there is no room for more.
+  bool depart(const Choice& choice, std::uint64_t preemptions, std::vector<std::uint32_t>& waiting,
+              std::vector<Switch>& leaving);
+  bool add(std::uint64_t preemptions, const std::vector<Switch>& leaving, const Choice& choice, std::uint32_t to);
+
   std::uint64_t most_;
+  bool buffers_ = false;
   std::map<std::uint64_t, std::deque<Departures>> waiting_;  // by their preemptions
   std::size_t waitingCount_ = 1;
   bool complete_ = true;

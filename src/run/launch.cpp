@@ -24,18 +24,19 @@ namespace blackout {
 
 namespace {
 
-// libblackout.so lies beside the command: ../lib/blackout, in the build folder and when installed.
-Result<std::string> runtimePath() {
+Result<std::string> runtimePath() { return libraryFile("libblackout.so"); }
+
+}  // namespace
+
+Result<std::string> libraryFile(const std::string& name) {
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);
   for (const fs::path& base : {self.parent_path().parent_path(), self.parent_path()}) {
-    fs::path found = base / "lib" / "blackout" / "libblackout.so";
+    fs::path found = base / "lib" / "blackout" / name;
     if (fs::exists(found, error)) return found.string();
   }
-  return fail("libblackout.so is missing beside this command; install Blackout again");
+  return fail(name + " is missing beside this command; install Blackout again");
 }
-
-}  // namespace
 
 Result<std::string> findProgram(const std::string& name, const std::string& where) {
   auto executable = [](const fs::path& p) {
@@ -185,6 +186,10 @@ constexpr std::string_view kLibcShapes =
     "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-RTM,-ERMS,AVX_Fast_Unaligned_Load:"
     "glibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff";
 
+// Large heaps by huge pages where the kernel gives them on advice only, as many systems give them to everybody: most of
+// a restart of libpmemobj's programs is the heap that they fill at their start, page by page (docs/benchmarks.md).
+constexpr std::string_view kLibcHeap = "glibc.malloc.hugetlb=1";
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : value;
@@ -217,9 +222,11 @@ std::vector<std::pair<std::string, std::string>> Launcher::environment(Role role
     if (std::getenv(name) == nullptr) out.emplace_back(name, value);
   };
   unlessGiven("PMEM_IS_PMEM_FORCE", "1");
+  // The user's own tunables of a kind stay as they are.
   std::string tunables = variable("GLIBC_TUNABLES");
-  if (tunables.find("glibc.cpu.") == std::string::npos)
-    out.emplace_back("GLIBC_TUNABLES", fmt::format("{}{}{}", tunables, tunables.empty() ? "" : ":", kLibcShapes));
+  for (auto [kind, ours] : {std::pair("glibc.cpu.", kLibcShapes), std::pair("glibc.malloc.", kLibcHeap)})
+    if (tunables.find(kind) == std::string::npos) tunables += (tunables.empty() ? "" : ":") + std::string(ours);
+  out.emplace_back("GLIBC_TUNABLES", tunables);
   unlessGiven("PMEM2_FORCE_GRANULARITY", "CACHE_LINE");  // the same for libpmem2
   if (role == Role::Recording) return out;
   // Functions are bound once, by the zygote, instead of by every run.

@@ -15,6 +15,9 @@
 
 namespace blackout {
 
+// The path of a file that lies beside the command in ../lib/blackout, in the build folder and when installed.
+Result<std::string> libraryFile(const std::string& name);
+
 // The file that a command's first word names, as the shell would find it. `where` says where the user wrote it.
 Result<std::string> findProgram(const std::string& name, const std::string& where = "after --");
 

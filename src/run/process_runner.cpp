@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "events/trace.h"
 #include "run/launch.h"
 
 namespace fs = std::filesystem;
@@ -72,20 +73,24 @@ void addLines(std::vector<std::string>& to, std::string_view text) {
 fs::path ProcessRunner::folderOf(unsigned worker) const { return folder_.path() / fmt::format("w{}", worker); }
 
 Result<std::unique_ptr<ProcessRunner>> ProcessRunner::start(const RecoveryProgram& program, const Baseline& baseline,
-                                                            unsigned workers, const RunLimits& limits) {
+                                                            unsigned workers, const RunLimits& limits,
+                                                            const Baseline* beside) {
   if (baseline.tracked().operations() > BLACKOUT_MAX_OPERATIONS)
     return fail(fmt::format("more than {} operations are marked; mark fewer", BLACKOUT_MAX_OPERATIONS));
   auto folder = PrivateFolder::make(PrivateFolder::InMemory);
   if (!folder) return tl::unexpected(folder.error());
   auto plan = PlanFile::make(folder->path() / "plan", baseline.index(), baseline.tracked());
   if (!plan) return tl::unexpected(plan.error());
-  std::unique_ptr<ProcessRunner> runner(new ProcessRunner(std::move(*folder), std::move(*plan), baseline));
+  std::unique_ptr<ProcessRunner> runner(new ProcessRunner(std::move(*folder), std::move(*plan)));
   runner->limits_ = limits;
-  workers = std::clamp(workers, 1U, kMaxWorkers);
+  workers = std::clamp(workers, 1U, kMaxWorkers - 1);
+  runner->besideAt_ = workers;
+  if (beside != nullptr) ++workers;
   for (unsigned w = 0; w < workers; ++w) {
-    auto image = WorkerImage::make(runner->folderOf(w), baseline);
+    const Baseline& of = w < runner->besideAt_ ? baseline : *beside;
+    auto image = WorkerImage::make(runner->folderOf(w), of);
     if (!image) return tl::unexpected(image.error());
-    runner->workers_.push_back({std::move(*image)});
+    runner->workers_.push_back({&of, std::move(*image)});
   }
   if (auto ok = runner->launch(program); !ok) return tl::unexpected(ok.error());
   for (unsigned w = 0; w < workers; ++w)
@@ -194,7 +199,9 @@ ProcessRunner::~ProcessRunner() {
   }
 }
 
-Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
+Result<void> ProcessRunner::begin(unsigned number, const Run& request) { return beginAt(number, request); }
+
+Result<void> ProcessRunner::beginAt(unsigned number, const Run& request) {
   Worker& w = workers_[number];
   if (auto ok = w.image.become(request); !ok) return ok;
   w.traced = request.traced;
@@ -204,8 +211,8 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   w.control->step_limit = limits_.steps;
   w.control->memory_limit = std::min<std::uint64_t>(limits_.mebibytes, UINT64_MAX >> 24) << 20;
   ++w.control->run;
-  for (OperationNo i : idRange<OperationNo>(baseline_->tracked().operations()))
-    w.control->operations[i.value()] = static_cast<std::uint8_t>(baseline_->opState(request.pointNo, i));
+  for (OperationNo i : idRange<OperationNo>(w.baseline->tracked().operations()))
+    w.control->operations[i.value()] = static_cast<std::uint8_t>(w.baseline->opState(request.pointNo, i));
   if (request.traced) {
     std::string bytes = w.image.traceBeginning();
     fs::path path = folderOf(number) / "trace";
@@ -220,11 +227,13 @@ Result<void> ProcessRunner::begin(unsigned number, const Run& request) {
   return {};
 }
 
-Result<std::pair<unsigned, RunEnd>> ProcessRunner::wait() {
+Result<std::pair<unsigned, RunEnd>> ProcessRunner::wait() { return waitFor(0, besideAt_); }
+
+Result<std::pair<unsigned, RunEnd>> ProcessRunner::waitFor(unsigned begin, unsigned end) {
   for (;;) {
     std::vector<pollfd> polled;
     std::vector<unsigned> numbers;
-    for (unsigned i = 0; i < workers_.size(); ++i) {
+    for (unsigned i = begin; i < end; ++i) {
       if (!workers_[i].busy) continue;
       polled.push_back({workers_[i].socket, POLLIN, 0});
       numbers.push_back(i);
@@ -300,7 +309,7 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
     result.notes.emplace_back(
         "The command that is started after a crash isn't instrumented: it is assumed to read everything, so that every "
         "combination of what a crash may leave is tried.");
-    const TrackedBytes& tracked = baseline_->tracked();
+    const TrackedBytes& tracked = w.baseline->tracked();
     for (TrackedNo i : idRange<TrackedNo>(tracked.count()))
       result.queries.push_back({.kind = QueryKind::Bytes, .subject = i.value(), .mask = tracked.mask(i)});
   }
@@ -333,8 +342,11 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
   addLines(result.notes, {c.notes, shownLength(c.notes, sizeof c.notes)});
   addLines(result.unseen, {c.unseen, shownLength(c.unseen, sizeof c.unseen)});
   if (w.traced) result.tracePath = (folderOf(number) / "trace").string();
-  if (w.traced && trapped_)
-    if (auto ok = sites_.nameSites(result.tracePath); !ok) result.notes.push_back(ok.error().sentence);
+  if (w.traced && trapped_) {
+    auto trace = Trace::open(result.tracePath);
+    auto ok = trace ? sites_.nameSites(*trace) : tl::unexpected(trace.error());
+    if (!ok) result.notes.push_back(ok.error().sentence);
+  }
   return result;
 }
 

@@ -35,12 +35,16 @@ struct RunLimits {
 
 class ProcessRunner : public Runner {
  public:
-  // The baseline must outlive it.
+  // The baselines must outlive it. `beside`: of one more worker, for runs at points of another baseline on the same
+  // tracked bytes: to start the program once more for them would cost more than they do.
   static Result<std::unique_ptr<ProcessRunner>> start(const RecoveryProgram& program, const Baseline& baseline,
-                                                      unsigned workers, const RunLimits& limits);
+                                                      unsigned workers, const RunLimits& limits,
+                                                      const Baseline* beside = nullptr);
   ~ProcessRunner() override;
 
-  unsigned workers() const override { return static_cast<unsigned>(workers_.size()); }
+  unsigned workers() const override { return besideAt_; }
+  // What makes the runs of that one worker, also while others are under way.
+  Runner& beside() { return beside_; }
   const Site* trappedSite(std::uint64_t id) const override { return sites_.known(id); }
 
   // Further lines are tracked: only while no run lives.
@@ -55,6 +59,7 @@ class ProcessRunner : public Runner {
 
  private:
   struct Worker {
+    const Baseline* baseline;
     WorkerImage image;
     blackout_worker* control = nullptr;
     int socket = -1;
@@ -62,8 +67,30 @@ class ProcessRunner : public Runner {
     bool traced = false;
     std::size_t modulesKnown = 0;  // bytes of control->modules that were read
   };
-  ProcessRunner(PrivateFolder folder, PlanFile plan, const Baseline& baseline)
-      : folder_(std::move(folder)), plan_(std::move(plan)), baseline_(&baseline) {}
+  class Beside : public Runner {
+   public:
+    explicit Beside(ProcessRunner& all) : all_(&all) {}
+    unsigned workers() const override { return static_cast<unsigned>(all_->workers_.size()) - all_->besideAt_; }
+    const Site* trappedSite(std::uint64_t id) const override { return all_->trappedSite(id); }
+
+   protected:
+    Result<void> begin(unsigned worker, const Run& request) override {
+      return all_->beginAt(all_->besideAt_ + worker, request);
+    }
+    Result<std::pair<unsigned, RunEnd>> wait() override {
+      auto ended = all_->waitFor(all_->besideAt_, static_cast<unsigned>(all_->workers_.size()));
+      if (ended) ended->first -= all_->besideAt_;
+      return ended;
+    }
+
+   private:
+    ProcessRunner* all_;
+  };
+
+  ProcessRunner(PrivateFolder folder, PlanFile plan) : folder_(std::move(folder)), plan_(std::move(plan)) {}
+  Result<void> beginAt(unsigned worker, const Run& request);
+  // Waits for one of the workers [begin, end).
+  Result<std::pair<unsigned, RunEnd>> waitFor(unsigned begin, unsigned end);
   Result<void> launch(const RecoveryProgram& program);
   Result<void> addWorker(unsigned number);
   void findModules();
@@ -72,9 +99,10 @@ class ProcessRunner : public Runner {
 
   PrivateFolder folder_;
   PlanFile plan_;
-  const Baseline* baseline_;
   RunLimits limits_;
   std::vector<Worker> workers_;
+  unsigned besideAt_ = 0;  // workers from here on have the other baseline
+  Beside beside_{*this};
   int zygoteSocket_ = -1;
   int zygote_ = -1;
   TrappedSites sites_;

@@ -29,7 +29,8 @@ namespace {
 RuntimeOptions runtimeOptions(const RecordOptions& o, const std::string& trace, const fs::path& shadow,
                               const std::vector<PoolPattern>& patterns) {
   RuntimeOptions options;
-  if (o.loads) options.set("loads", 1);
+  // With store buffers whatever reads PM is to be followed, so that it can't read past them.
+  if (o.loads || o.schedule.buffers) options.set("loads", o.loads ? 1 : 2);
   if (o.locks) options.set("locks", 1);
   if (o.steps) options.set("steps", 1);
   if (o.stackDepth >= 0) options.set("stack", static_cast<std::uint64_t>(o.stackDepth));
@@ -101,7 +102,7 @@ Result<void> keepPools(const std::string& to, const Trace& trace, const fs::path
 void explainBusError(const Trace& trace, Recording& recording) {
   if (!WIFSIGNALED(recording.waitStatus) || WTERMSIG(recording.waitStatus) != SIGBUS) return;
   IdVector<FileNo, std::uint64_t> sizes(trace.files().size());
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+  for (EventNo n : trace.rare()) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::FileSize) sizes[fileOf(e.addr)] = e.value;
     if (kindOf(e) != EventKind::Map) continue;
@@ -116,7 +117,7 @@ void explainBusError(const Trace& trace, Recording& recording) {
 
 // What the program did without being followed. What may have been a flush says more (unseenReason).
 void sayUnfollowed(const Trace& trace, Recording& recording) {
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+  for (EventNo n : trace.rare())
     if (kindOf(trace[n]) == EventKind::Unfollowed && trace[n].len == 0)
       recording.incomplete.push_back(fmt::format("Not followed: {}.", trace.payload(n)));
 }
@@ -124,12 +125,11 @@ void sayUnfollowed(const Trace& trace, Recording& recording) {
 // Why nothing can be judged at all, if that is so.
 Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::string& program, const Loaded& code,
                    const Recording& recording) {
-  bool loaded = false, followed = false, mapped = false;
+  bool loaded = false, followed = false, mapped = trace.count(EventKind::Map) != 0;
   for (const LoadedModule& m : trace.modules()) {
     loaded = true;
     followed |= m.instrumented || m.trapped;
   }
-  for (EventNo n = 0; n < trace.end() && !mapped; n = trace.next(n)) mapped = kindOf(trace[n]) == EventKind::Map;
   // It has said why.
   constexpr int kStopped = 3;
   if (!loaded && WIFEXITED(recording.waitStatus) && WEXITSTATUS(recording.waitStatus) == kStopped)
@@ -144,6 +144,7 @@ Result<void> sawPm(const Trace& trace, const RecordOptions& options, const std::
                     "supported, link it dynamically",
                     program));
   // A program that failed before it mapped anything tells its own story first.
+  if (!mapped && recording.waitStatus != 0 && options.mayRefuse) return {};
   if (!mapped && recording.waitStatus != 0)
     return fail(
         fmt::format("{}: it ended with {} before it mapped any PM; nothing was recorded", program,
@@ -207,22 +208,19 @@ Result<Recording> record(const RecordOptions& options) {
   recording.incomplete = std::move(ran->unseen);
   if (auto ok = judgeClient(options, program, ran->client, recording); !ok) return tl::unexpected(ok.error());
 
-  if (auto ok = TrappedSites().nameSites(recording.tracePath); !ok) return tl::unexpected(ok.error());
+  auto internal = [](Error error) { return tl::unexpected(Error{std::move(error.sentence), ExitCode::Internal}); };
+  auto trace = Trace::open(recording.tracePath);
+  if (!trace) return internal(trace.error());
+  if (auto ok = TrappedSites().nameSites(*trace); !ok) return tl::unexpected(ok.error());
 
   // The trace checks itself before it is sealed, so that the answer stays with it.
-  std::vector<std::string> unexplained;
-  {
-    auto growing = Trace::open(recording.tracePath);
-    if (!growing) return tl::unexpected(Error{growing.error().sentence, ExitCode::Internal});
-    auto found = unexplainedBytes(*growing, shadow);
-    if (!found) return tl::unexpected(found.error());
-    unexplained = std::move(*found);
-  }
+  auto found = unexplainedBytes(*trace, shadow);
+  if (!found) return tl::unexpected(found.error());
+  const std::vector<std::string> unexplained = std::move(*found);
   if (auto ok = sealTrace(recording.tracePath, ran->waitStatus, unexplained.empty() ? 0 : BLACKOUT_PROBLEM_UNEXPLAINED);
       !ok)
     return tl::unexpected(ok.error());
-  auto trace = Trace::open(recording.tracePath);
-  if (!trace) return tl::unexpected(Error{trace.error().sentence, ExitCode::Internal});
+  if (auto ok = trace->readOn(); !ok) return internal(ok.error());
   if (auto ok = sawPm(*trace, options, program, launcher->loaded(), recording); !ok) return tl::unexpected(ok.error());
 
   explainBusError(*trace, recording);
@@ -239,12 +237,15 @@ Result<Recording> record(const RecordOptions& options) {
   }
   if (!options.keepPool.empty())
     if (auto ok = keepPools(options.keepPool, *trace, shadow); !ok) return tl::unexpected(ok.error());
+  trace->forgetPages();
+  recording.trace = std::make_shared<const Trace>(std::move(*trace));
   return recording;
 }
 
 std::uint64_t heapTop(const Trace& trace) {
   MappedAt heap;
   std::uint64_t top = 0;
+  if (trace.count(EventKind::Alloc) == 0) return top;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
     if (kindOf(e) == EventKind::Map && trace.files()[fileOf(e.addr)].path == BLACKOUT_HEAP_PATH)

@@ -16,6 +16,8 @@
 
 namespace blackout {
 
+class Trace;
+
 struct RecordOptions {
   std::vector<std::string> pm;       // paths, folders, globs; may be empty if the program registers memory
   std::vector<std::string> command;  // the program and its arguments
@@ -36,11 +38,13 @@ struct RecordOptions {
   Schedule schedule = Schedule::usual();
   bool pinTime = false;                // time and random numbers are the run's own, so that another run has the same
   bool quiet = false;                  // what the program prints is thrown away
+  bool mayRefuse = false;              // a program that fails before it maps any PM is a recording too, of nothing
   bool outputToStandardError = false;  // what the program prints, too: standard output is somebody else's
 };
 
 struct Recording {
   std::string tracePath;
+  std::shared_ptr<const Trace> trace;  // as it was read; null: only its path is known
   int waitStatus = 0;
   bool readInput = false;  // it read from the file that is its standard input; of a pipe that is not known
   std::vector<std::string> notes;

@@ -16,7 +16,9 @@ constexpr std::size_t kMostSwitches = 1000;
 constexpr std::string_view kForms =
     "system; random,SEED[,RATE]; turns,STEPS; priorities,SEED,DEPTH,STEPS; list[,STEP>THREAD]... "
     "(a switch: STEP>THREAD, THREADnSTEP>THREAD or THREADsSTORES>THREAD; after any but the first and the last, "
-    "+SWITCH,... goes on with a list)";
+    "+SWITCH,... goes on with a list; /N behind any but the first: with store buffers, whose oldest store leaves at "
+    "one "
+    "step in N, of a list /0; STEPeTHREAD or THREADnSTEPeTHREAD in a list: there it leaves that of a thread)";
 
 std::optional<std::uint64_t> takeNumber(std::string_view& text) {
   std::uint64_t n = 0;
@@ -61,7 +63,8 @@ std::optional<std::vector<Switch>> switchesOf(std::string_view text, std::string
       if (!at) return std::nullopt;
     }
     s.at = *at;
-    if (!take(text, ">")) return std::nullopt;
+    s.leaves = s.when != Switch::When::Stores && take(text, "e");
+    if (!s.leaves && !take(text, ">")) return std::nullopt;
     auto to = takeNumber(text);
     if (!to || *to == 0 || *to > UINT32_MAX) return std::nullopt;
     s.to = static_cast<std::uint32_t>(*to);
@@ -90,11 +93,12 @@ std::string Schedule::text() const {
       text = "list";
       break;
   }
+  if (buffers) text += fmt::format("/{}", *buffers);
   const char* before = kind == Kind::List ? "," : "+";
   for (const Switch& s : switches) {
     text += before;
     if (s.when != Switch::When::Step) text += fmt::format("{}{}", s.thread, s.when == Switch::When::Stores ? 's' : 'n');
-    text += fmt::format("{}>{}", s.at, s.to);
+    text += fmt::format("{}{}{}", s.at, s.leaves ? 'e' : '>', s.to);
     before = ",";
   }
   return text;
@@ -106,9 +110,16 @@ Result<Schedule> Schedule::parse(std::string_view text) {
   std::string_view rest = text;
   if (rest == "system") return s;
   bool list = take(rest, "list");
-  std::size_t plus = list ? 0 : std::min(rest.find('+'), rest.size());
-  auto switches = switchesOf(rest.substr(plus), list ? "," : "+");
-  if (!switches) return wrong();
+  std::string_view head = rest.substr(0, rest.find_first_of(list ? "/," : "/+"));
+  rest.remove_prefix(head.size());
+  if (take(rest, "/")) {
+    s.buffers = takeNumber(rest);
+    if (!s.buffers || (list && *s.buffers != 0)) return wrong();
+  }
+  auto switches = switchesOf(rest, list ? "," : "+");
+  if (!switches || (list && !head.empty())) return wrong();
+  if (!s.buffers && std::any_of(switches->begin(), switches->end(), [](const Switch& w) { return w.leaves; }))
+    return wrong();
   if (switches->size() > kMostSwitches)
     return fail(fmt::format("a schedule of {} switches: at most {}", switches->size(), kMostSwitches));
   s.switches = std::move(*switches);
@@ -116,10 +127,9 @@ Result<Schedule> Schedule::parse(std::string_view text) {
     s.kind = Kind::List;
     return s;
   }
-  rest = rest.substr(0, plus);
-  bool random = take(rest, "random"), turns = !random && take(rest, "turns");
-  bool priorities = !random && !turns && take(rest, "priorities");
-  auto numbers = numbersOf(rest);
+  bool random = take(head, "random"), turns = !random && take(head, "turns");
+  bool priorities = !random && !turns && take(head, "priorities");
+  auto numbers = numbersOf(head);
   if (!numbers) return wrong();
   const std::vector<std::uint64_t>& n = *numbers;
   if (random && (n.size() == 1 || n.size() == 2)) {
@@ -160,6 +170,14 @@ Schedule Schedule::varied(std::uint64_t n, std::uint64_t seed, std::uint64_t ste
   }
   constexpr std::uint64_t kRates[] = {4, 16, 64, 256};
   s.rate = kRates[n / 2 % 4];
+  return s;
+}
+
+Schedule Schedule::withBuffers(std::uint64_t n) const {
+  Schedule s = *this;
+  if (!controlled() || buffers) return s;
+  constexpr std::uint64_t kRates[] = {8, 2, 32};
+  s.buffers = kind == Kind::List ? 0 : kRates[n % 3];
   return s;
 }
 

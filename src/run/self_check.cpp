@@ -18,7 +18,7 @@ namespace {
 // only what was mapped counts.
 std::vector<PmRange> mappedRanges(const Trace& trace) {
   std::vector<PmRange> ranges;
-  for (EventNo n = 0; n < trace.end(); n = trace.next(n))
+  for (EventNo n : trace.rare())
     if (kindOf(trace[n]) == EventKind::Map) ranges.push_back(PmRange::at(trace[n].addr, trace.mapping(n).size));
   return ranges;
 }

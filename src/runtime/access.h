@@ -42,4 +42,22 @@ void recordFlush(uint8_t kind, const void* p, uint32_t where);
 // piece.
 void storeBytes(void* to, const void* bytes, size_t size, uint32_t where);
 
+// By one store of its own size, 1, 2, 4 or 8 bytes: libc's functions use vector registers, which may be the program's.
+inline void storeAt(uintptr_t place, uint64_t value, uint32_t size) {
+  switch (size) {
+    case 1:
+      *reinterpret_cast<volatile uint8_t*>(place) = uint8_t(value);
+      break;
+    case 2:
+      *reinterpret_cast<volatile uint16_t*>(place) = uint16_t(value);
+      break;
+    case 4:
+      *reinterpret_cast<volatile uint32_t*>(place) = uint32_t(value);
+      break;
+    default:
+      *reinterpret_cast<volatile uint64_t*>(place) = value;
+      break;
+  }
+}
+
 }  // namespace blackout::rt

@@ -33,6 +33,13 @@ bool findInPath(const char* file, char (&found)[PATH_MAX]) {
   }
 }
 
+// The loader, which may be executed with a program's name as its argument.
+bool isLoader(const struct stat& file) {
+  struct stat loader;
+  return syscall(SYS_newfstatat, AT_FDCWD, "/lib64/ld-linux-x86-64.so.2", &loader, 0) == 0 &&
+         loader.st_dev == file.st_dev && loader.st_ino == file.st_ino;
+}
+
 // Why the loader will not put the runtime into it; null: it will, or the kernel will refuse it.
 const char* obstacle(int fd, const Elf64_Ehdr& head, const struct stat& st) {
   if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != EM_X86_64) return "for another kind of processor";
@@ -45,7 +52,7 @@ const char* obstacle(int fd, const Elf64_Ehdr& head, const struct stat& st) {
     if (syscall(SYS_pread64, fd, &segment, sizeof segment, at) != long(sizeof segment)) return nullptr;
     if (segment.p_type == PT_INTERP) return nullptr;
   }
-  return "linked statically";
+  return isLoader(st) ? nullptr : "linked statically";
 }
 
 // The interpreter that a script's first line names replaces it; false: it is no script.

@@ -6,6 +6,7 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -62,6 +63,17 @@ void recordStore(uint8_t kind, const void* p, const void* bytes, size_t size, ui
 void Pieces::add(const void* p, const void* bytes, size_t size) {
   auto a = reinterpret_cast<uintptr_t>(p);
   const auto* from = static_cast<const uint8_t*>(bytes);
+  // All inside one region and inside its file: all pieces but the last are written in one go.
+  const Region* all = size > 8 ? findRegion(p) : nullptr;
+  if (all != nullptr && !all->copied && size <= all->end - a && !isOutside(*all, a, size)) {
+    finish(BLACKOUT_WIDE);
+    size_t last = (a + size) & 7;
+    size_t before = size - (last == 0 ? 8 : last);
+    appendRun(kind_, where_, pmAddressOf(*all, a), from, before);
+    a += before;
+    from += before;
+    size -= before;
+  }
   for (size_t len = 0; size > 0; a += len, from += len, size -= len) {
     len = 8 - (a & 7);
     if (len > size) len = size;
@@ -141,9 +153,101 @@ void storeBytes(void* to, const void* bytes, size_t size, uint32_t where) {
 
 namespace {
 
+uint8_t flushEvent(uint8_t siteKind) {
+  switch (siteKind) {
+    case BLACKOUT_SITE_Clflush:
+      return BLACKOUT_EV_Clflush;
+    case BLACKOUT_SITE_Clflushopt:
+      return BLACKOUT_EV_Clflushopt;
+    default:
+      return BLACKOUT_EV_Clwb;
+  }
+}
+
+// ---- threads with store buffers (buffers.h) ----
+
+bool isOwnStack(const void* p) {
+  auto a = reinterpret_cast<uintptr_t>(p);
+  return a >= self.stackLow && a < self.stackTop;
+}
+
+// A store in a step of a thread with a buffer. False: it is to be made as all others are, and nothing waits before it.
+__attribute__((noinline)) bool storeLater(void* p, uint64_t v, uint8_t size, blackout_site* site, const void* frame) {
+  if (findRegion(p) == nullptr) {
+    // Other memory, which has no buffer: it must not overtake. Nobody may look at a thread's own stack without
+    // synchronising, unless the store is atomic.
+    if (waitsInBuffer() && (!isOwnStack(p) || (site->flags & BLACKOUT_SITE_ATOMIC) != 0)) emptyInTurn();
+    Scope scope(Buffered::Stays);
+    writeThrough(reinterpret_cast<uintptr_t>(p), &v, size);
+    return true;
+  }
+  switchAt(site, false);
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope(Buffered::Stays);
+  auto a = reinterpret_cast<uintptr_t>(p);
+  const Region* r = scope.nested ? nullptr : findRegion(p);
+  // Memory that is not protected, plain code would read without what waits.
+  bool waits = r != nullptr && r->alias != 0 && buffering && self.turns != 0;
+  if (!waits || (a & 7) + size > 8 || isOutside(*r, a, size)) return false;
+  delayStore(const_cast<Region&>(*r), a, v, size, whereOf(site, stack));
+  return true;
+}
+
+// A load in a step of a thread with a buffer: what it has stored itself, else what is there. False: as all others.
+__attribute__((noinline)) bool loadBehindStores(const void* p, uint64_t& v, uint8_t size, blackout_site* site,
+                                                const void* frame) {
+  switchAt(site);
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope(Buffered::Stays);
+  const Region* r = scope.nested ? nullptr : findRegion(p);
+  if (r == nullptr || !buffering || self.turns == 0) return false;
+  if (options.loads == 1) recordLoad(p, size, whereOf(site, stack));
+  auto a = reinterpret_cast<uintptr_t>(p);
+  v = 0;
+  if (!ownStore(*r, a, size, v)) readThrough(&v, a, size);
+  return true;
+}
+
+// A step; false: it empties the buffer, or there is none.
+__attribute__((noinline)) bool flushInTurn(const void* p, blackout_site* site, const void* frame) {
+  switchAt(site, site->kind != BLACKOUT_SITE_Clflush);
+  if (!buffering) return false;
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope(Buffered::Stays);
+  if (scope.nested || !buffering || self.turns == 0) return false;
+  uint32_t where = whereOf(site, stack);
+  if (const Region* r = findRegion(p))
+    delayFlush(flushEvent(site->kind), *r, reinterpret_cast<uintptr_t>(p), where);
+  else
+    recordFlush(flushEvent(site->kind), p, where);
+  return true;
+}
+__attribute__((noinline)) bool fenceInTurn(blackout_site* site, const void* frame) {
+  switchAt(site, site->kind != BLACKOUT_SITE_Sfence);
+  if (!buffering || site->kind == BLACKOUT_SITE_Mfence) return false;
+  Stack stack;
+  walkStack(stack, frame);
+  Scope scope(Buffered::Stays);
+  if (scope.nested || !buffering || self.turns == 0) return false;
+  if (site->kind == BLACKOUT_SITE_Sfence)
+    delaySfence(whereOf(site, stack));
+  else
+    append(BLACKOUT_EV_Lfence, 0, whereOf(site, stack), 0, 0);
+  return true;
+}
+
 template <class T>
 inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site* site, const void* frame) {
-  switchPoint(site);
+  if (__builtin_expect(controlled, 0)) {
+    if (buffering) {
+      if (storeLater(p, uint64_t(v), sizeof v, site, frame)) return;
+    } else {
+      switchAt(site);
+    }
+  }
   if (!isRecording()) {
     if (!inRun()) {
       *static_cast<volatile T*>(p) = v;
@@ -177,7 +281,14 @@ inline __attribute__((always_inline)) void storeWord(void* p, T v, blackout_site
 
 template <class T>
 inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* site, const void* frame) {
-  switchPoint(site);
+  if (__builtin_expect(controlled, 0)) {
+    if (buffering) {
+      uint64_t v = 0;
+      if (loadBehindStores(p, v, sizeof(T), site, frame)) return T(v);
+    } else {
+      switchAt(site);
+    }
+  }
   if (!inRun()) return *static_cast<const volatile T*>(p);
   auto place = reinterpret_cast<uintptr_t>(p);
   if (observesCrash()) {
@@ -185,7 +296,7 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
     Scope scope;
     return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, fresh));
   }
-  if (options.loads == 0) {  // it is only a step of a thread under control
+  if (options.loads != 1) {  // it is only a step of a thread under control
     Scope scope;
     return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, false));
   }
@@ -197,17 +308,6 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
   else if (findRegion(p) != nullptr)
     recordLoad(p, sizeof(T), whereOf(site, stack));
   return *reinterpret_cast<const volatile T*>(placeOf(place, sizeof(T), false, false));
-}
-
-uint8_t flushEvent(uint8_t siteKind) {
-  switch (siteKind) {
-    case BLACKOUT_SITE_Clflush:
-      return BLACKOUT_EV_Clflush;
-    case BLACKOUT_SITE_Clflushopt:
-      return BLACKOUT_EV_Clflushopt;
-    default:
-      return BLACKOUT_EV_Clwb;
-  }
 }
 
 }  // namespace
@@ -266,7 +366,7 @@ BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, i
     uint32_t where = hereOf(site, BLACKOUT_FRAME());
     switch (site->kind) {
       case BLACKOUT_SITE_Load:
-        if (options.loads != 0) recordLoad(p, size, where);
+        if (options.loads == 1) recordLoad(p, size, where);
         break;
       case BLACKOUT_SITE_Rmw:
       case BLACKOUT_SITE_CmpXchg:
@@ -347,14 +447,17 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 
 BLACKOUT_HOOK void __blackout_switch(const void* p) {
   // The hook of an access to PM comes itself.
-  if (controlled && findRegion(p) == nullptr) switchAt(__builtin_return_address(0));
+  if (!controlled || findRegion(p) != nullptr) return;
+  switchAt(__builtin_return_address(0));
+  // What is volatile on the thread's own stack, others may look at.
+  if (waitsInBuffer() && isOwnStack(p)) emptyBuffer();
 }
 BLACKOUT_HOOK void __blackout_yield() {
   if (controlled) yieldTurn();
 }
 
 BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
-  switchPoint(site);
+  if (__builtin_expect(controlled, 0) && flushInTurn(p, site, BLACKOUT_FRAME())) return;
   if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());
@@ -363,8 +466,14 @@ BLACKOUT_HOOK void __blackout_flush(const void* p, blackout_site* site) {
   recordFlush(flushEvent(site->kind), p, whereOf(site, stack));
 }
 
+BLACKOUT_HOOK void* __blackout_flush_place(void* p) {
+  if (!inRun()) return p;
+  Scope scope(Buffered::Stays);  // no event: what the flush covers is told by the event before it
+  return reinterpret_cast<void*>(placeOf(reinterpret_cast<uintptr_t>(p), 1, false, false));
+}
+
 BLACKOUT_HOOK void __blackout_fence(blackout_site* site) {
-  switchPoint(site);
+  if (__builtin_expect(controlled, 0) && fenceInTurn(site, BLACKOUT_FRAME())) return;
   if (!recordsEvents()) return;
   Stack stack;
   walkStack(stack, BLACKOUT_FRAME());

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "runtime/access.h"
+#include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/outside.h"
 #include "runtime/overlay.h"
@@ -31,6 +32,7 @@
 #include "runtime/regions.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/vectors.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -38,7 +40,7 @@ namespace {
 
 uint32_t libraryWhere(const char* function, const void* frame) {
   Stack stack;
-  walkCallers(stack, frame);
+  walkCallersInAnyCode(stack, frame);
   return whereOf(librarySite(function), stack);
 }
 
@@ -203,7 +205,7 @@ ssize_t readInto(void* buffer, size_t size, const char* name, const void* frame,
 // The same for a vector of buffers: one call, beside the parts, as the kernel makes one.
 template <class Call>
 ssize_t readParts(const iovec* parts, int count, const char* name, const void* frame, Call call) {
-  bool pm = false;
+  bool pm = count > 0 && mayBePm(parts, size_t(count) * sizeof *parts);
   size_t total = 0;
   for (int i = 0; i < count; ++i) {
     pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
@@ -239,14 +241,18 @@ ssize_t readParts(const iovec* parts, int count, const char* name, const void* f
 }  // namespace
 
 static ssize_t written(ssize_t n) {
-  wroteOutside();
+  usedOutside();
   return n;
 }
+// The same for what was read: there is room now.
+static ssize_t taken(ssize_t n) { return written(n); }
 
 // Outside the pools libc's own functions are called: they are cancellation points.
 BLACKOUT_EXPORT ssize_t write(int fd, const void* buffer, size_t size) {
   kernelReads(buffer, size, BLACKOUT_FRAME());
-  if (!isPoolDescriptor(fd)) return written(BLACKOUT_REAL(write)(fd, buffer, size));
+  if (!isPoolDescriptor(fd))
+    return written(writeOutside(
+        fd, buffer, size, [&](const void* part, size_t length) { return BLACKOUT_REAL(write)(fd, part, length); }));
   iovec part{const_cast<void*>(buffer), size};
   return writeVector(fd, &part, 1, nullptr, "write", BLACKOUT_FRAME());
 }
@@ -261,7 +267,10 @@ BLACKOUT_EXPORT ssize_t pwrite64(int fd, const void* buffer, size_t size, off_t 
 }
 BLACKOUT_EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
   kernelReads(parts, count, BLACKOUT_FRAME());
-  if (!isPoolDescriptor(fd)) return written(BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count));
+  if (!isPoolDescriptor(fd)) {
+    waitToWrite(fd);
+    return written(BLACKOUT_REAL(writev)(fd, ReadableParts(parts, count).get(), count));
+  }
   return writeVector(fd, parts, count, nullptr, "writev", BLACKOUT_FRAME());
 }
 BLACKOUT_EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
@@ -281,7 +290,7 @@ BLACKOUT_EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at
 BLACKOUT_EXPORT ssize_t read(int fd, void* buffer, size_t size) {
   if (__builtin_expect(controlled, 0)) waitToRead(fd);
   return readInto(buffer, size, "read", BLACKOUT_FRAME(), [&](void* to) -> ssize_t {
-    if (!readsPool(fd)) return BLACKOUT_REAL(read)(fd, to, size);
+    if (!readsPool(fd)) return taken(BLACKOUT_REAL(read)(fd, to, size));
     if (!openFor(fd, O_RDONLY)) return -1;
     off_t at = syscall(SYS_lseek, fd, 0, SEEK_CUR);
     return readPool(fd, to, BLACKOUT_REAL(read)(fd, to, size), at);
@@ -298,7 +307,7 @@ BLACKOUT_EXPORT ssize_t pread64(int fd, void* buffer, size_t size, off_t at) { r
 BLACKOUT_EXPORT ssize_t recv(int fd, void* buffer, size_t size, int flags) {
   if ((flags & MSG_DONTWAIT) == 0) waitToRead(fd);
   return readInto(buffer, size, "recv", BLACKOUT_FRAME(),
-                  [&](void* to) { return BLACKOUT_REAL(recv)(fd, to, size, flags); });
+                  [&](void* to) { return taken(BLACKOUT_REAL(recv)(fd, to, size, flags)); });
 }
 BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   if (readsPool(fd)) {
@@ -314,7 +323,7 @@ BLACKOUT_EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   }
   waitToRead(fd);
   return readParts(parts, count, "readv", BLACKOUT_FRAME(),
-                   [&](const iovec* p, int n) { return BLACKOUT_REAL(readv)(fd, p, n); });
+                   [&](const iovec* p, int n) { return taken(BLACKOUT_REAL(readv)(fd, p, n)); });
 }
 BLACKOUT_EXPORT ssize_t preadv(int fd, const iovec* parts, int count, off_t at) {
   if (readsPool(fd)) {
@@ -356,20 +365,62 @@ static void noteReceived(msghdr* message) {
     }
   }
 }
+// What a message has besides its parts, an address or control data: where the kernel can reach it.
+class BesideMessage {
+ public:
+  BesideMessage(void* memory, size_t size) : memory_(memory) {
+    if (memory == nullptr || size == 0 || !inRun() || !mayBePm(memory, size)) return;
+    long p = syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
+    if (p == -1) return;
+    aside_ = reinterpret_cast<void*>(p);
+    size_ = size;
+  }
+  ~BesideMessage() {
+    if (aside_ != nullptr) syscall(SYS_munmap, aside_, size_);
+  }
+  BesideMessage(const BesideMessage&) = delete;
+  BesideMessage& operator=(const BesideMessage&) = delete;
+  void* get() const { return aside_ != nullptr ? aside_ : memory_; }
+  // The program's bytes, for a call that reads them.
+  void fill(const void* frame) {
+    if (aside_ == nullptr) return;
+    kernelReads(memory_, size_, frame);
+    Scope scope;
+    readThrough(aside_, reinterpret_cast<uintptr_t>(memory_), size_);
+  }
+  // So much was written by the call.
+  void store(size_t size, const char* name, const void* frame) {
+    if (aside_ == nullptr || size == 0) return;
+    Scope scope;
+    if (!scope.nested) storeBytes(memory_, aside_, size < size_ ? size : size_, libraryWhere(name, frame));
+  }
+
+ private:
+  void* memory_;
+  void* aside_ = nullptr;
+  size_t size_ = 0;
+};
+// The header may lie in PM as well, so the kernel gets one of ours.
 BLACKOUT_EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
   if ((flags & MSG_DONTWAIT) == 0) waitToRead(fd);
+  msghdr passed = *message;
+  BesideMessage name(passed.msg_name, passed.msg_namelen);
+  BesideMessage control(passed.msg_control, passed.msg_controllen);
+  passed.msg_name = name.get();
+  passed.msg_control = control.get();
   ssize_t received =
       readParts(message->msg_iov, int(message->msg_iovlen), "recvmsg", BLACKOUT_FRAME(), [&](const iovec* p, int n) {
-        iovec* parts = message->msg_iov;
-        size_t count = message->msg_iovlen;
-        message->msg_iov = const_cast<iovec*>(p);
-        message->msg_iovlen = size_t(n);
-        ssize_t got = BLACKOUT_REAL(recvmsg)(fd, message, flags);
-        message->msg_iov = parts;
-        message->msg_iovlen = count;
-        return got;
+        passed.msg_iov = const_cast<iovec*>(p);
+        passed.msg_iovlen = size_t(n);
+        return taken(BLACKOUT_REAL(recvmsg)(fd, &passed, flags));
       });
-  if (received >= 0) noteReceived(message);
+  if (received < 0) return received;
+  noteReceived(&passed);
+  name.store(passed.msg_namelen, "recvmsg", BLACKOUT_FRAME());
+  control.store(passed.msg_controllen, "recvmsg", BLACKOUT_FRAME());
+  message->msg_namelen = passed.msg_namelen;
+  message->msg_controllen = passed.msg_controllen;
+  message->msg_flags = passed.msg_flags;
   return received;
 }
 // Several messages at once. With PM among their parts they are made one after the other, as the kernel makes them.
@@ -378,6 +429,9 @@ static bool touchesPm(const mmsghdr* messages, unsigned count) {
   if (mayBePm(messages, count * sizeof *messages)) return true;
   for (unsigned i = 0; i < count; ++i) {
     const msghdr& m = messages[i].msg_hdr;
+    if (mayBePm(m.msg_name, m.msg_namelen) || mayBePm(m.msg_control, m.msg_controllen) ||
+        mayBePm(m.msg_iov, m.msg_iovlen * sizeof *m.msg_iov))
+      return true;
     for (size_t part = 0; part < m.msg_iovlen; ++part)
       if (mayBePm(m.msg_iov[part].iov_base, m.msg_iov[part].iov_len)) return true;
   }
@@ -412,8 +466,15 @@ BLACKOUT_EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   kernelReads(message->msg_iov, int(message->msg_iovlen), BLACKOUT_FRAME());
   ReadableParts readable(message->msg_iov, int(message->msg_iovlen));
   msghdr passed = *message;
+  BesideMessage name(passed.msg_name, passed.msg_namelen);
+  BesideMessage control(passed.msg_control, passed.msg_controllen);
+  name.fill(BLACKOUT_FRAME());
+  control.fill(BLACKOUT_FRAME());
+  passed.msg_name = name.get();
+  passed.msg_control = control.get();
   passed.msg_iov = const_cast<iovec*>(readable.get());
-  return BLACKOUT_REAL(sendmsg)(fd, &passed, flags);
+  if ((flags & MSG_DONTWAIT) == 0) waitToWrite(fd);
+  return written(BLACKOUT_REAL(sendmsg)(fd, &passed, flags));
 }
 
 BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
@@ -427,6 +488,7 @@ BLACKOUT_EXPORT int ftruncate(int fd, off_t size) {
     if (syscall(SYS_fstat, fd, &st) == 0 && st.st_size == size) return 0;
     makePrivatePools();
   }
+  emptyAllBuffers();
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfDescriptor(fd);
   return truncated(file, syscall(SYS_ftruncate, fd, size), size);
@@ -442,6 +504,7 @@ BLACKOUT_EXPORT int truncate(const char* path, off_t size) {
     makePrivatePools();
     redirect(AT_FDCWD, path, copy);
   }
+  emptyAllBuffers();
   Scope scope;
   uint32_t file = scope.nested ? 0 : fileOfPath(copy);
   return truncated(file, syscall(SYS_truncate, copy, size), size);
@@ -494,20 +557,38 @@ static ssize_t copyIn(int fd, uint64_t offset, const char* name, const void* fra
   errno = saved;
   return n;
 }
+// An offset that may lie in PM, which the kernel reads and moves on.
+class Offset {
+ public:
+  explicit Offset(off_t* program) : program_(program), own_(program == nullptr ? 0 : *program) {}
+  ~Offset() {
+    if (program_ != nullptr && *program_ != own_) *program_ = own_;
+  }
+  Offset(const Offset&) = delete;
+  Offset& operator=(const Offset&) = delete;
+  off_t* get() { return program_ == nullptr ? nullptr : &own_; }
+
+ private:
+  off_t* program_;
+  off_t own_;
+};
 BLACKOUT_EXPORT ssize_t copy_file_range(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
-  auto call = [&] { return syscall(SYS_copy_file_range, in, from, out, to, size, flags); };
+  Offset readAt(from), writeAt(to);
+  auto call = [&] { return syscall(SYS_copy_file_range, in, readAt.get(), out, writeAt.get(), size, flags); };
   sendsPool(in, from, size);
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "copy_file_range", BLACKOUT_FRAME(), call);
 }
 BLACKOUT_EXPORT ssize_t sendfile(int out, int in, off_t* from, size_t size) {
-  auto call = [&] { return syscall(SYS_sendfile, out, in, from, size); };
+  Offset readAt(from);
+  auto call = [&] { return syscall(SYS_sendfile, out, in, readAt.get(), size); };
   sendsPool(in, from, size);
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, writeOffset(out), "sendfile", BLACKOUT_FRAME(), call);
 }
 BLACKOUT_EXPORT ssize_t splice(int in, off_t* from, int out, off_t* to, size_t size, unsigned flags) {
-  auto call = [&] { return syscall(SYS_splice, in, from, out, to, size, flags); };
+  Offset readAt(from), writeAt(to);
+  auto call = [&] { return syscall(SYS_splice, in, readAt.get(), out, writeAt.get(), size, flags); };
   sendsPool(in, from, size);
   if (!isPoolDescriptor(out)) return call();
   return copyIn(out, to != nullptr ? uint64_t(*to) : writeOffset(out), "splice", BLACKOUT_FRAME(), call);
@@ -539,5 +620,10 @@ BLACKOUT_EXPORT int ioctl(int fd, unsigned long request, ...) {
     errno = EOPNOTSUPP;
     return -1;
   }
-  return int(callForProgram(SYS_ioctl, fd, long(request), argument));
+  long r = callForProgram(SYS_ioctl, fd, long(request), argument);
+  if (r == -1 && errno == EFAULT && inRun())
+    unfollowed(
+        "an ioctl() could not reach memory that it was handed: what such a call reads or writes in PM by way of "
+        "an address inside another structure is not followed");
+  return int(r);
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
 #include "runtime/real.h"
@@ -36,7 +37,10 @@ int locked(int r, const void* lock) {
   errno = saved;
   return r;
 }
-void unlocks(const void* lock) { lockEvent(BLACKOUT_EV_Unlock, lock); }
+void unlocks(const void* lock) {
+  if (waitsInBuffer()) emptyInTurn();
+  lockEvent(BLACKOUT_EV_Unlock, lock);
+}
 
 // Takes a lock under control. `tryIt` gives EBUSY while somebody else has it.
 template <class Try, class Real>
@@ -162,6 +166,7 @@ BLACKOUT_EXPORT int pthread_spin_trylock(pthread_spinlock_t* l) {
 }
 // A plain store on x86: it completes nothing.
 BLACKOUT_EXPORT int pthread_spin_unlock(pthread_spinlock_t* l) noexcept {
+  if (waitsInBuffer()) emptyInTurn();
   return released(BLACKOUT_REAL(pthread_spin_unlock)(l), const_cast<int*>(l));
 }
 
@@ -313,6 +318,7 @@ BLACKOUT_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   switchPoint(control);
   while (controlled && (__atomic_load_n(control, __ATOMIC_ACQUIRE) & kStates) == kAtIt) waitTurn(control, Retry::Yes);
   int r = real(control, routine);
+  if (waitsInBuffer()) emptyBuffer();
   wakeWaiting(control, UINT_MAX);
   return r;
 }

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/buffers.h"
 #include "runtime/generated_code.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
@@ -145,7 +146,10 @@ void* mapPlaced(uint32_t file, const Wanted& w) {
   return plainMap(w);
 }
 
+// Before what lies at addresses changes, the buffers of all threads that store there are empty: the kernel interrupts
+// each of their processors.
 void* map(Wanted w) {
+  emptyAllBuffers();
   auto at = reinterpret_cast<uintptr_t>(w.at);
   if (w.fixed() && isAside(at, at + pages(w.size))) makePrivatePools();
   if (!isPool(w)) return mapOther(w);
@@ -222,6 +226,7 @@ BLACKOUT_EXPORT void* mmap64(void* at, size_t size, int prot, int flags, int fd,
 
 BLACKOUT_EXPORT int munmap(void* at, size_t size) {
   if (!mayBePm(at, size)) return int(syscall(SYS_munmap, at, size));
+  emptyAllBuffers();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   bool valid = begin % kPage == 0 && size != 0;
@@ -237,6 +242,7 @@ BLACKOUT_EXPORT void* mremap(void* from, size_t oldSize, size_t newSize, int fla
   va_start(arguments, flags);
   void* to = (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
   va_end(arguments);
+  emptyAllBuffers();
   auto plain = [&](int f, void* target) {
     return reinterpret_cast<void*>(syscall(SYS_mremap, from, oldSize, newSize, f, target));
   };
@@ -290,6 +296,7 @@ BLACKOUT_EXPORT int mprotect(void* at, size_t size, int protection) {
     return r;
   };
   if ((!trapping && !isRestart()) || !mayBePm(at, size)) return plain();
+  emptyAllBuffers();
   Scope scope;
   auto begin = reinterpret_cast<uintptr_t>(at);
   uintptr_t end = begin + pages(size);

@@ -24,6 +24,7 @@ using namespace blackout::rt;
 namespace {
 
 bool touchesPm(const iovec* parts, unsigned long count) {
+  if (count != 0 && mayBePm(parts, count * sizeof *parts)) return true;
   for (unsigned long i = 0; i < count; ++i)
     if (mayBePm(parts[i].iov_base, parts[i].iov_len)) return true;
   return false;

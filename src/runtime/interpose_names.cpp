@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,69 +233,6 @@ BLACKOUT_EXPORT DIR* opendir(const char* path) {
   ChosenPath l(AT_FDCWD, path, Use::Read);
   if (isRestart() && l.pool) observeAllPaths();
   return BLACKOUT_REAL(opendir)(l.path);
-}
-// libc lists folders from inside; these do it by the functions above.
-BLACKOUT_EXPORT int scandirat(int dirfd, const char* path, dirent*** list, int (*wanted)(const dirent*),
-                              int (*compare)(const dirent**, const dirent**)) {
-  if (!inRun()) return BLACKOUT_REAL(scandirat)(dirfd, path, list, wanted, compare);
-  int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
-  DIR* folder = fd < 0 ? nullptr : fdopendir(fd);
-  if (folder == nullptr) {
-    if (fd >= 0) close(fd);
-    return -1;
-  }
-  dirent** found = nullptr;
-  size_t count = 0, room = 0;
-  int saved = errno, error = 0;
-  errno = 0;
-  while (const dirent* entry = readdir(folder)) {
-    if (wanted != nullptr && wanted(entry) == 0) continue;
-    errno = 0;
-    if (count == room) {
-      room = room == 0 ? 16 : 2 * room;
-      auto** larger = static_cast<dirent**>(realloc(found, room * sizeof *found));
-      if (larger == nullptr) break;
-      found = larger;
-    }
-    found[count] = static_cast<dirent*>(malloc(entry->d_reclen));
-    if (found[count] == nullptr) break;
-    memcpy(found[count++], entry, entry->d_reclen);
-  }
-  error = errno;
-  closedir(folder);
-  if (error != 0) {
-    while (count > 0) free(found[--count]);
-    free(found);
-    errno = error;
-    return -1;
-  }
-  if (compare != nullptr && count > 0)
-    qsort(found, count, sizeof *found, reinterpret_cast<int (*)(const void*, const void*)>(compare));
-  *list = found;
-  errno = saved;
-  return int(count);
-}
-BLACKOUT_EXPORT int scandir(const char* path, dirent*** list, int (*wanted)(const dirent*),
-                            int (*compare)(const dirent**, const dirent**)) {
-  return scandirat(AT_FDCWD, path, list, wanted, compare);
-}
-BLACKOUT_EXPORT int scandir64(const char* path, dirent64*** list, int (*wanted)(const dirent64*),
-                              int (*compare)(const dirent64**, const dirent64**)) {
-  return scandir(path, reinterpret_cast<dirent***>(list), reinterpret_cast<int (*)(const dirent*)>(wanted),
-                 reinterpret_cast<int (*)(const dirent**, const dirent**)>(compare));
-}
-BLACKOUT_EXPORT int glob(const char* pattern, int flags, int (*failed)(const char*, int), glob_t* result) {
-  auto real = BLACKOUT_REAL_VERSION(glob, "GLIBC_2.27");
-  if (!inRun() || (flags & GLOB_ALTDIRFUNC) != 0) return real(pattern, flags, failed, result);
-  result->gl_opendir = [](const char* path) -> void* { return opendir(path); };
-  result->gl_readdir = [](void* folder) { return readdir(static_cast<DIR*>(folder)); };
-  result->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };
-  result->gl_stat = stat;
-  result->gl_lstat = lstat;
-  return real(pattern, flags | GLOB_ALTDIRFUNC, failed, result);
-}
-BLACKOUT_EXPORT int glob64(const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* result) {
-  return glob(pattern, flags, failed, reinterpret_cast<glob_t*>(result));
 }
 BLACKOUT_EXPORT char* realpath(const char* path, char* out) {
   char copy[PATH_MAX], canonical[PATH_MAX];

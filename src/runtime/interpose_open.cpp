@@ -138,11 +138,12 @@ BLACKOUT_EXPORT int creat(const char* path, mode_t mode) {
 }
 BLACKOUT_EXPORT int creat64(const char* path, mode_t mode) { return creat(path, mode); }
 
-// mkstemp opens inside libc, where nobody sees it.
-BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) {
-  if (!inRun()) return BLACKOUT_REAL(mkostemp)(pattern, flags);
+// mkstemp opens inside libc, where nobody sees it. Behind the Xs is a suffix of so many characters.
+BLACKOUT_EXPORT int mkostemps(char* pattern, int suffix, int flags) {
+  if (!inRun()) return BLACKOUT_REAL(mkostemps)(pattern, suffix, flags);
+  constexpr size_t kXs = 6;
   size_t n = strlen(pattern);
-  if (n < 6 || memcmp(pattern + n - 6, "XXXXXX", 6) != 0) {
+  if (suffix < 0 || n < kXs + size_t(suffix) || memcmp(pattern + n - size_t(suffix) - kXs, "XXXXXX", kXs) != 0) {
     errno = EINVAL;
     return -1;
   }
@@ -151,22 +152,26 @@ BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) {
   for (int attempt = 0; attempt < 100000; ++attempt) {
     char digits[16];
     snprintf(digits, sizeof digits, "%06u", __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED) % 1000000);
-    memcpy(pattern + n - 6, digits, 6);
+    memcpy(pattern + n - size_t(suffix) - kXs, digits, kXs);
     int fd = openFile(AT_FDCWD, pattern, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
   errno = EEXIST;
   return -1;
 }
-BLACKOUT_EXPORT int mkstemp(char* pattern) { return mkostemp(pattern, 0); }
-BLACKOUT_EXPORT int mkstemp64(char* pattern) { return mkostemp(pattern, 0); }
-BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemp(pattern, flags); }
+BLACKOUT_EXPORT int mkostemps64(char* pattern, int suffix, int flags) { return mkostemps(pattern, suffix, flags); }
+BLACKOUT_EXPORT int mkstemps(char* pattern, int suffix) { return mkostemps(pattern, suffix, 0); }
+BLACKOUT_EXPORT int mkstemps64(char* pattern, int suffix) { return mkostemps(pattern, suffix, 0); }
+BLACKOUT_EXPORT int mkostemp(char* pattern, int flags) { return mkostemps(pattern, 0, flags); }
+BLACKOUT_EXPORT int mkstemp(char* pattern) { return mkostemps(pattern, 0, 0); }
+BLACKOUT_EXPORT int mkstemp64(char* pattern) { return mkostemps(pattern, 0, 0); }
+BLACKOUT_EXPORT int mkostemp64(char* pattern, int flags) { return mkostemps(pattern, 0, flags); }
 
 BLACKOUT_EXPORT int close(int fd) {
   if (inRun()) forgetDescriptor(fd);
   auto* real = BLACKOUT_REAL(close);
   int r = real == nullptr ? int(syscall(SYS_close, fd)) : real(fd);
-  wroteOutside();
+  usedOutside();
   return r;
 }
 BLACKOUT_EXPORT int dup(int fd) {

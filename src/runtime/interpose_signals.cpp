@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -13,8 +14,11 @@
 #include "runtime/options.h"
 #include "runtime/real.h"
 #include "runtime/recorder.h"
+#include "runtime/regions.h"
+#include "runtime/role.h"
 #include "runtime/trap/patched_access.h"
 #include "runtime/trap/signals.h"
+#include "runtime/unfollowed.h"
 
 using namespace blackout::rt;
 
@@ -251,4 +255,20 @@ BLACKOUT_EXPORT int sigsuspend(const sigset_t* set) {
   sigset_t passed = *set;
   setWord(passed, wordOf(passed) & ~takenSignals());
   return BLACKOUT_REAL(sigsuspend)(&passed);
+}
+
+// The kernel can't push a frame onto protected pages: a stack in PM is replaced by one of ours, as large.
+BLACKOUT_EXPORT int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
+  stack_t given{};
+  if (inRun() && stack != nullptr && (stack->ss_flags & SS_DISABLE) == 0 && mayBePm(stack->ss_sp, stack->ss_size)) {
+    unfollowed("a signal stack lies in PM, and was replaced by another: what handlers would store there is not seen");
+    long memory = syscall(SYS_mmap, nullptr, stack->ss_size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1L, 0L);
+    if (memory != -1) {
+      given = *stack;
+      given.ss_sp = reinterpret_cast<void*>(memory);
+      stack = &given;
+    }
+  }
+  return int(callForProgram(SYS_sigaltstack, reinterpret_cast<long>(stack), reinterpret_cast<long>(old)));
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/namespaces.h"
+#include "runtime/outside.h"
 #include "runtime/overlay.h"
 #include "runtime/pinned.h"
 #include "runtime/real.h"
@@ -109,10 +110,36 @@ BLACKOUT_EXPORT int listen(int fd, int backlog) noexcept {
 }
 BLACKOUT_EXPORT int connect(int fd, const struct sockaddr* address, socklen_t size) {
   Address a(address, size, Use::Look);
-  return BLACKOUT_REAL(connect)(fd, a.address, a.size);
+  int r = BLACKOUT_REAL(connect)(fd, a.address, a.size);
+  usedOutside();
+  return r;
+}
+BLACKOUT_EXPORT int accept(int fd, struct sockaddr* address, socklen_t* size) {
+  waitToRead(fd);
+  return BLACKOUT_REAL(accept)(fd, address, size);
+}
+BLACKOUT_EXPORT int accept4(int fd, struct sockaddr* address, socklen_t* size, int flags) {
+  waitToRead(fd);
+  return BLACKOUT_REAL(accept4)(fd, address, size, flags);
 }
 BLACKOUT_EXPORT ssize_t sendto(int fd, const void* bytes, size_t count, int flags, const struct sockaddr* address,
                                socklen_t size) {
   Address a(address, size, Use::Look);
-  return BLACKOUT_REAL(sendto)(fd, bytes, count, flags, a.address, a.size);
+  if ((flags & MSG_DONTWAIT) == 0) waitToWrite(fd);
+  ssize_t n = BLACKOUT_REAL(sendto)(fd, bytes, count, flags, a.address, a.size);
+  usedOutside();
+  return n;
+}
+BLACKOUT_EXPORT ssize_t send(int fd, const void* bytes, size_t count, int flags) {
+  if ((flags & MSG_DONTWAIT) == 0) waitToWrite(fd);
+  ssize_t n = BLACKOUT_REAL(send)(fd, bytes, count, flags);
+  usedOutside();
+  return n;
+}
+BLACKOUT_EXPORT ssize_t recvfrom(int fd, void* bytes, size_t count, int flags, struct sockaddr* address,
+                                 socklen_t* size) {
+  if ((flags & MSG_DONTWAIT) == 0) waitToRead(fd);
+  ssize_t n = BLACKOUT_REAL(recvfrom)(fd, bytes, count, flags, address, size);
+  usedOutside();
+  return n;
 }

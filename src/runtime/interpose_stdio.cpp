@@ -86,7 +86,7 @@ void recordStream(Stream& s, const void* frame) {
   int readable = keptDescriptor(number, fd);
   if (readable < 0) return;
   Stack stack;
-  walkCallers(stack, frame);
+  walkCallersInAnyCode(stack, frame);
   recordWholeFile(number, readable, whereOf(librarySite("fwrite"), stack), !s.fresh);
 }
 

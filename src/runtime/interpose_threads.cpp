@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,6 +17,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "runtime/buffers.h"
 #include "runtime/executable.h"
 #include "runtime/options.h"
 #include "runtime/pinned.h"
@@ -49,17 +51,57 @@ struct Ends {
 };
 thread_local __attribute__((tls_model("initial-exec"))) Ends ends{};
 
+robust_list_head* robustLocks() {
+  robust_list_head* head = nullptr;
+  size_t size = 0;
+  bool has = syscall(SYS_get_robust_list, 0, &head, &size) == 0 && head != nullptr && head->list.next != &head->list;
+  return has ? head : nullptr;
+}
+// Robust locks that the thread still has are the kernel's to mark, and to wake who waits for them. It can't mark one on
+// a protected page, nor one that comes after it: so all of them are marked here, as it would have done it.
+void leaveRobustLocks() {
+  robust_list_head* head = inRun() ? robustLocks() : nullptr;
+  if (head == nullptr) return;
+  constexpr int kMost = 2048;  // the kernel goes no further
+  constexpr uintptr_t kPriorities = 1;
+  auto tid = uint32_t(syscall(SYS_gettid));
+  auto* entry = head->list.next;
+  for (int i = 0; i < kMost && entry != &head->list; ++i) {
+    bool priorities = (reinterpret_cast<uintptr_t>(entry) & kPriorities) != 0;
+    entry = reinterpret_cast<robust_list*>(reinterpret_cast<uintptr_t>(entry) & ~kPriorities);
+    auto* word = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(entry) + head->futex_offset);
+    entry = entry->next;
+    uint32_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while ((value & FUTEX_TID_MASK) == tid) {
+      uint32_t left = (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
+      if (!__atomic_compare_exchange_n(word, &value, left, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+      if (!priorities && (value & FUTEX_WAITERS) != 0)
+        callForProgram(SYS_futex, reinterpret_cast<long>(word), FUTEX_WAKE, 1);
+      break;
+    }
+  }
+  head->list.next = &head->list;
+}
+
 void threadEnds(void*) {
-  if (self.turns != 0 && ++ends.calls < PTHREAD_DESTRUCTOR_ITERATIONS) {
+  if ((self.turns != 0 || robustLocks() != nullptr) && ++ends.calls < PTHREAD_DESTRUCTOR_ITERATIONS) {
     pthread_setspecific(endKey, &ends);
     return;
   }
+  emptyInTurn();
+  leaveRobustLocks();
   if (ends.made != 0) __atomic_sub_fetch(&madeThreads, 1, __ATOMIC_RELAXED);
   if (inRun() && self.number != 0) {
     Scope scope;
     if (!scope.nested) append(BLACKOUT_EV_ThreadEnd, 0, 0, 0, 0);
   }
   endTurns();
+}
+// Only who began it could wait for a process's locks: those of the first one stay as it left them.
+bool forkedHere = false;
+__attribute__((destructor)) void processEnds() {
+  endBuffers();
+  if (forkedHere) leaveRobustLocks();
 }
 void makeEndKey() { pthread_key_create(&endKey, threadEnds); }
 
@@ -87,6 +129,7 @@ void* startThread(void* p) {
 // Another process is about to be made, or this one to be replaced.
 void sharing() {
   if (!inRun()) return;
+  emptyAllBuffers();
   if (isRestart()) {
     // Another process has ended it, and its worker is about to end the others: what they make until then would only
     // fill the machine.
@@ -97,6 +140,8 @@ void sharing() {
     if (!isClient()) shareObserved();
     shareNumbers();
     __atomic_store_n(&worker->exec_began, realNanoseconds(), __ATOMIC_RELAXED);
+  } else {
+    shareNumbers();
   }
   setShared();
 }
@@ -104,6 +149,7 @@ void sharing() {
 // However libc forks (fork, forkpty, daemon), it runs these.
 void beforeFork() { sharing(); }
 void inChild() {
+  forkedHere = true;
   madeThreads = 0;
   forgetThreads();
   if (inRun()) attachChild();
@@ -180,6 +226,31 @@ struct Environment {
   }
   char* const* result;
   char** owned = nullptr;
+};
+
+// Words in PM, which the kernel would not be able to read there: they are passed from memory beside it.
+class Words {
+ public:
+  explicit Words(char* const* given) : result(given) {
+    if (!inRun() || given == nullptr) return;
+    size_t n = 0;
+    bool pm = mayBePm(given, sizeof *given);
+    for (; given[n] != nullptr; ++n) pm |= mayBePm(given[n], 1);
+    if (!pm) return;
+    copies_ = static_cast<char**>(malloc((n + 1) * sizeof(char*)));
+    if (copies_ == nullptr) stop("no memory for a program's arguments", nullptr, 3);
+    for (size_t i = 0; i < n; ++i) copies_[i] = mayBePm(given[i], 1) ? strdup(given[i]) : given[i];
+    copies_[n] = nullptr;
+    result = copies_;
+  }
+  // The words themselves stay: another program is there by now, or somebody is about to end.
+  ~Words() { free(copies_); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  char* const* result;
+
+ private:
+  char** copies_ = nullptr;
 };
 
 __attribute__((constructor(102))) void keepEnvironment() {
@@ -293,6 +364,12 @@ BLACKOUT_EXPORT int pthread_cancel(pthread_t thread) {
   if (r == 0 && controlled) wakeThread(threadOf(thread));
   return r;
 }
+BLACKOUT_EXPORT __attribute__((noreturn)) void _exit(int status) {
+  processEnds();
+  BLACKOUT_REAL(_exit)(status);
+  __builtin_unreachable();
+}
+BLACKOUT_EXPORT __attribute__((noreturn)) void _Exit(int status) noexcept { _exit(status); }
 BLACKOUT_EXPORT int sched_yield() noexcept {
   if (!controlled) return int(syscall(SYS_sched_yield));
   yieldTurn();
@@ -346,6 +423,9 @@ BLACKOUT_EXPORT int clone(int (*body)(void*), void* stack, int flags, void* argu
   va_end(list);
   auto* real = BLACKOUT_REAL(clone);
   if (!inRun()) return real(body, stack, flags, argument, parentNumber, threadMemory, childNumber);
+  if (((flags & CLONE_PARENT_SETTID) != 0 && mayBePm(parentNumber, sizeof *parentNumber)) ||
+      ((flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID)) != 0 && mayBePm(childNumber, sizeof *childNumber)))
+    unfollowed("it has the kernel store the number of a process or thread to PM (clone), which is not seen");
   if ((flags & CLONE_VM) != 0) {
     // What it does on the memory of both can't be told from what its parent does.
     unfollowedTask();
@@ -397,13 +477,15 @@ BLACKOUT_EXPORT pid_t vfork() noexcept {
 
 BLACKOUT_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   execEvent(path, false);
-  Environment e(environment);
-  return BLACKOUT_REAL(execve)(path, arguments, e.result);
+  Words words(arguments), given(environment);
+  Environment e(given.result);
+  return BLACKOUT_REAL(execve)(path, words.result, e.result);
 }
 BLACKOUT_EXPORT int execvpe(const char* file, char* const* arguments, char* const* environment) {
   execEvent(file, true);
-  Environment e(environment);
-  return BLACKOUT_REAL(execvpe)(file, arguments, e.result);
+  Words words(arguments), given(environment);
+  Environment e(given.result);
+  return BLACKOUT_REAL(execvpe)(file, words.result, e.result);
 }
 BLACKOUT_EXPORT int execv(const char* path, char* const* arguments) { return execve(path, arguments, environ); }
 // The list forms: glibc would go past execve above.
@@ -430,8 +512,9 @@ BLACKOUT_EXPORT int fexecve(int fd, char* const* arguments, char* const* environ
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   execEvent(path, false);
-  Environment e(environment);
-  return BLACKOUT_REAL(fexecve)(fd, arguments, e.result);
+  Words words(arguments), given(environment);
+  Environment e(given.result);
+  return BLACKOUT_REAL(fexecve)(fd, words.result, e.result);
 }
 // Between fork and exec libc opens it, where nothing of ours is. Not the user's own, in any case.
 BLACKOUT_EXPORT int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd, const char* path,
@@ -448,9 +531,10 @@ BLACKOUT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_
                                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   noteExecutable(path, false);
   sharing();
-  Environment e(environment);
+  Words words(arguments), given(environment);
+  Environment e(given.result);
   pid_t made = 0;
-  int r = BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(&made, path, actions, attributes, arguments, e.result);
+  int r = BLACKOUT_REAL_VERSION(posix_spawn, "GLIBC_2.15")(&made, path, actions, attributes, words.result, e.result);
   if (r == 0 && pid != nullptr) *pid = pinnedNumber(made);
   return r;
 }
@@ -459,19 +543,24 @@ BLACKOUT_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn
                                  char* const* environment) {
   noteExecutable(file, true);
   sharing();
-  Environment e(environment);
+  Words words(arguments), given(environment);
+  Environment e(given.result);
   pid_t made = 0;
-  int r = BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(&made, file, actions, attributes, arguments, e.result);
+  int r = BLACKOUT_REAL_VERSION(posix_spawnp, "GLIBC_2.15")(&made, file, actions, attributes, words.result, e.result);
   if (r == 0 && pid != nullptr) *pid = pinnedNumber(made);
   return r;
 }
 BLACKOUT_EXPORT int system(const char* command) {
   sharing();
   Environment::restore();
-  return BLACKOUT_REAL(system)(command);
+  char* const list[] = {const_cast<char*>(command), nullptr};
+  Words words(list);
+  return BLACKOUT_REAL(system)(words.result[0]);
 }
 BLACKOUT_EXPORT FILE* popen(const char* command, const char* mode) {
   sharing();
   Environment::restore();
-  return BLACKOUT_REAL(popen)(command, mode);
+  char* const list[] = {const_cast<char*>(command), nullptr};
+  Words words(list);
+  return BLACKOUT_REAL(popen)(words.result[0], mode);
 }

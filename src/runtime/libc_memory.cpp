@@ -11,6 +11,7 @@
 
 #include "events/contract.h"
 #include "runtime/access.h"
+#include "runtime/buffers.h"
 #include "runtime/copy_shape.h"
 #include "runtime/heap.h"
 #include "runtime/options.h"
@@ -48,7 +49,7 @@ void set(void* d, int c, size_t n) {
   fillThrough(d, c, n);
 }
 
-bool wantsLoad(const void* p, size_t n) { return (options.loads != 0 || observesCrash()) && mayBePm(p, n); }
+bool wantsLoad(const void* p, size_t n) { return (options.loads == 1 || observesCrash()) && mayBePm(p, n); }
 
 // Reads [p, p + n): recorded if loads are.
 void reading(blackout_site* site, const void* p, size_t n, const void* frame) {
@@ -86,7 +87,10 @@ void copiedText(blackout_site* site, const char* p, size_t n, const void* frame)
 // Writes d[0..n) by `make()`, after `record(where)` if PM is touched.
 template <class Record, class Make>
 void writing(blackout_site* site, void* d, size_t n, const void* frame, Record record, Make make) {
-  if (n == 0 || !mayBePm(d, n)) return make();
+  if (n == 0 || !mayBePm(d, n)) {
+    if (waitsInBuffer()) emptyBuffer();  // it must not overtake what the thread stored before
+    return make();
+  }
   if (observesCrash()) {
     overwrite(d, n);
     if (!recordsEvents()) return make();

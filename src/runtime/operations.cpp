@@ -61,6 +61,13 @@ class ValueList {
         observe(values_[i].data, values_[i].size, nullptr, frame, newGroup());
   }
 
+  // Whether some of them lie in PM, where the thread's own stores may still wait.
+  bool inPm() const {
+    for (size_t i = 0; i < count_; ++i)
+      if (!isNumber(values_[i]) && mayBePm(values_[i].data, values_[i].size)) return true;
+    return false;
+  }
+
   // Inside a Scope.
   void copyTo(uint8_t* to) const {
     for (size_t i = 0; i < count_; ++i) {
@@ -126,7 +133,8 @@ void begins(const char* name, const ValueList& values, const uint64_t* plain, co
   size_t n = name == nullptr ? 0 : strnlen(name, 256);
   if (keepsHistory) keep(BLACKOUT_HISTORY_BEGIN, name, n, values, frame);
   if (!recordsEvents()) return;
-  Scope scope;
+  // An operation has begun once it has: nothing is waited for. One that ends, has ended when all before it took effect.
+  Scope scope(values.inPm() ? Buffered::Leaves : Buffered::Stays);
   if (scope.nested) return;
   if (plain == nullptr) appendValues(BLACKOUT_VALUES_ARGUMENTS, values);
   appendBlob(BLACKOUT_EV_OpBegin, plain == nullptr ? BLACKOUT_OP_VALUES : 0, plain == nullptr ? 0 : *plain, name, n);

@@ -1,4 +1,4 @@
-// See overlay.h. Not covered: nftw, fts and other walks inside libc show the file system as it is; a folder
+// See overlay.h. Not covered: fts shows the file system as it is, and that is said; a folder
 // that the recording renamed is gone for recoveries; statvfs is the real one, and
 // so are the extended attributes of folders.
 

@@ -266,15 +266,16 @@ BLACKOUT_EXPORT clock_t clock() noexcept {
   return clock_t(look() / (kSecond / CLOCKS_PER_SEC));
 }
 BLACKOUT_EXPORT clock_t times(struct tms* t) noexcept {
-  if (passes(BLACKOUT_USED_TIME)) return clock_t(syscall(SYS_times, t));
+  if (passes(BLACKOUT_USED_TIME)) return clock_t(callForProgram(SYS_times, reinterpret_cast<long>(t)));
   uint64_t now = look();
   constexpr uint64_t kTick = kSecond / 100;
   if (t != nullptr) *t = {clock_t(now / kTick), 0, 0, 0};
   return clock_t((kBoot + now) / kTick);
 }
 BLACKOUT_EXPORT int getrusage(__rusage_who_t who, struct rusage* usage) noexcept {
-  long r = syscall(SYS_getrusage, who, usage);
-  if (r != 0 || passes(BLACKOUT_USED_TIME)) return int(r);
+  if (passes(BLACKOUT_USED_TIME)) return int(callForProgram(SYS_getrusage, who, reinterpret_cast<long>(usage)));
+  struct rusage real;
+  if (syscall(SYS_getrusage, who, &real) != 0) return -1;
   *usage = {};
   if (who != RUSAGE_CHILDREN) usage->ru_utime = valueOf(look());
   return 0;
@@ -334,6 +335,7 @@ BLACKOUT_EXPORT int poll(struct pollfd* fds, nfds_t count, int timeout) {
   return 0;
 }
 BLACKOUT_EXPORT int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
+  if (__builtin_expect(controlled, 0) && timeout == nullptr) waitOutside(fds, count);
   if (timeout == nullptr || !valid(timeout) || passes(BLACKOUT_USED_TIME))
     return BLACKOUT_REAL(ppoll)(fds, count, timeout, mask);
   uint64_t wait = nanosecondsOf(*timeout);
@@ -341,7 +343,17 @@ BLACKOUT_EXPORT int ppoll(struct pollfd* fds, nfds_t count, const struct timespe
   sleepFor(wait);
   return 0;
 }
+// Before the call: whether the moment has come that it waits for.
+static bool selectWaits(int count, fd_set* reads, fd_set* writes, fd_set* errors, const timespec* time) {
+  if (time != nullptr && (!valid(time) || nanosecondsOf(*time) == 0 || turnClock != nullptr)) return true;
+  return waitOutside(count, reads, writes, errors, time == nullptr ? kNever : momentIn(time));
+}
 BLACKOUT_EXPORT int select(int count, fd_set* reads, fd_set* writes, fd_set* errors, struct timeval* timeout) {
+  if (__builtin_expect(controlled, 0)) {
+    timespec time{};
+    if (timeout != nullptr) time = {timeout->tv_sec, timeout->tv_usec * 1000};
+    if (!selectWaits(count, reads, writes, errors, timeout == nullptr ? nullptr : &time)) *timeout = {0, 0};
+  }
   if (timeout == nullptr || timeout->tv_sec < 0 || timeout->tv_usec < 0 || passes(BLACKOUT_USED_TIME))
     return BLACKOUT_REAL(select)(count, reads, writes, errors, timeout);
   uint64_t wait = uint64_t(timeout->tv_sec) * kSecond + uint64_t(timeout->tv_usec) * 1000;
@@ -353,6 +365,8 @@ BLACKOUT_EXPORT int select(int count, fd_set* reads, fd_set* writes, fd_set* err
 }
 BLACKOUT_EXPORT int pselect(int count, fd_set* reads, fd_set* writes, fd_set* errors, const struct timespec* timeout,
                             const sigset_t* mask) {
+  constexpr timespec kAtOnce = {0, 0};
+  if (__builtin_expect(controlled, 0) && !selectWaits(count, reads, writes, errors, timeout)) timeout = &kAtOnce;
   if (timeout == nullptr || !valid(timeout) || passes(BLACKOUT_USED_TIME))
     return BLACKOUT_REAL(pselect)(count, reads, writes, errors, timeout, mask);
   uint64_t wait = nanosecondsOf(*timeout);
@@ -379,7 +393,7 @@ BLACKOUT_EXPORT unsigned alarm(unsigned seconds) noexcept {
 }
 BLACKOUT_EXPORT int setitimer(__itimer_which_t which, const struct itimerval* value, struct itimerval* old) noexcept {
   used(BLACKOUT_USED_TIME | BLACKOUT_USED_TIMERS);
-  return int(syscall(SYS_setitimer, which, value, old));
+  return int(callForProgram(SYS_setitimer, which, reinterpret_cast<long>(value), reinterpret_cast<long>(old)));
 }
 BLACKOUT_EXPORT int timer_create(clockid_t clock, struct sigevent* event, timer_t* timer) noexcept {
   used(BLACKOUT_USED_TIME | BLACKOUT_USED_TIMERS);
@@ -392,7 +406,7 @@ BLACKOUT_EXPORT int timerfd_create(__clockid_t clock, int flags) noexcept {
 
 BLACKOUT_EXPORT int sched_getcpu() noexcept { return pinned() ? 0 : BLACKOUT_REAL(sched_getcpu)(); }
 BLACKOUT_EXPORT int getcpu(unsigned* cpu, unsigned* node) noexcept {
-  if (!pinned()) return int(syscall(SYS_getcpu, cpu, node, nullptr));
+  if (!pinned()) return int(callForProgram(SYS_getcpu, reinterpret_cast<long>(cpu), reinterpret_cast<long>(node)));
   if (cpu != nullptr) *cpu = 0;
   if (node != nullptr) *node = 0;
   return 0;

@@ -44,7 +44,8 @@ bool matches(const char* path) {
 // part need not exist. False if there is no such folder. Changes `joined`.
 bool resolve(char* joined, char* out, Last last) {
   auto real = BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3");
-  for (int links = 0; links < 40; ++links) {
+  constexpr int kMostLinks = 40;  // the kernel's
+  for (int links = 0; links <= kMostLinks; ++links) {
     if (last == Last::Follow && real(joined, out) != nullptr) return true;
     char* slash = strrchr(joined, '/');
     if (slash == nullptr) return false;
@@ -111,7 +112,7 @@ bool firstName(const char* path, char* out) {
     } else if (BLACKOUT_REAL_VERSION(realpath, "GLIBC_2.3")(p.text, canonical) == nullptr) {
       continue;
     } else if (n > 0 && p.text[n - 1] == '/') {
-      nftw(canonical, look, 16, FTW_PHYS);
+      BLACKOUT_REAL_VERSION(nftw, "GLIBC_2.3.3")(canonical, look, 16, FTW_PHYS);
     } else if (syscall(SYS_newfstatat, AT_FDCWD, canonical, &st, 0) == 0) {
       look(canonical, &st, S_ISREG(st.st_mode) ? FTW_F : FTW_NS, nullptr);
     }

@@ -17,6 +17,7 @@
 #include "runtime/options.h"
 #include "runtime/pool_locks.h"
 #include "runtime/pools.h"
+#include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
@@ -205,7 +206,7 @@ void makePrivatePools() {
   }
   rememberLocks(open, files, count);
   openAllPages();
-  if (nftw(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
+  if (BLACKOUT_REAL_VERSION(nftw, "GLIBC_2.3.3")(options.shadow, copyEntry, 16, FTW_PHYS) != 0) broken(options.shadow);
   options.shadow = ownShadow;
   // In the order in which it was unmapped: a page that was mapped again has the newer content.
   for (int i = 0; i < asideCount; ++i) {

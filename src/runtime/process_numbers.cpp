@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/outside.h"
 #include "runtime/pinned.h"
 #include "runtime/real.h"
 
@@ -44,6 +45,14 @@ constinit thread_local __attribute__((tls_model("initial-exec"))) pid_t thread =
 uint32_t selfReal() { return uint32_t(syscall(SYS_getpid)); }
 
 bool mapTable(bool make) {
+  if (!isRestart()) {
+    // A recording with pinned numbers: the processes that it forks have it in common.
+    void* p = reinterpret_cast<void*>(
+        syscall(SYS_mmap, nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1L, 0L));
+    if (p == MAP_FAILED) return false;
+    table = static_cast<Table*>(p);
+    return true;
+  }
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/run", workerFolder);
   if (make) {
@@ -71,6 +80,7 @@ int enter(uint32_t real) {
       return i;
     if (found == real) return i;
   }
+  if (!isRestart()) stop("the program makes more than 8192 processes; record it with --schedule system", nullptr, 3);
   endRun(BLACKOUT_ENDED_BROKEN, "a restart with more than 8192 processes", nullptr);
 }
 
@@ -139,6 +149,7 @@ pid_t wait_(pid_t pid, int* status, int flags, struct rusage* usage) {
   if (pid > 0 && real < 0) return nobody(ECHILD);
   int ignored;
   if (status == nullptr) status = &ignored;
+  waitForChild(real, flags);
   pid_t ended = BLACKOUT_REAL(wait4)(real, status, flags, usage);
   if (ended <= 0 || !pinned()) return ended;
   if (hasRealNumbers && !isEntered(uint32_t(ended))) return ended;
@@ -152,7 +163,9 @@ pid_t wait_(pid_t pid, int* status, int flags, struct rusage* usage) {
 void shareNumbers() {
   if (!pinned()) return;
   if (table == nullptr) {
-    if (!mapTable(true)) endRun(BLACKOUT_ENDED_BROKEN, "no table for the numbers of its processes", nullptr);
+    constexpr const char* kNone = "no table for the numbers of its processes";
+    if (!mapTable(true) && !isRestart()) stop(kNone, nullptr, 3);
+    if (table == nullptr) endRun(BLACKOUT_ENDED_BROKEN, kNone, nullptr);
     enter(selfReal());
   }
   table->elapsed = pinnedElapsed();
@@ -217,6 +230,7 @@ BLACKOUT_EXPORT pid_t wait4(pid_t pid, int* status, int flags, struct rusage* us
   return wait_(pid, status, flags, usage);
 }
 BLACKOUT_EXPORT int waitid(idtype_t type, id_t id, siginfo_t* info, int flags) {
+  if (type == P_PID || type == P_ALL) waitForChild(type == P_ALL ? -1 : pid_t(id), flags);
   if (!pinned()) return BLACKOUT_REAL(waitid)(type, id, info, flags);
   if (type == P_PID) {
     pid_t real = realNumber(pid_t(id));

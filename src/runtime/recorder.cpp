@@ -216,7 +216,15 @@ bool tryLockTrace() {
   return false;
 }
 
-void lockTrace() {
+namespace {
+
+bool takeFreeLock() {
+  uint32_t expected = 0;
+  return self.tid != 0 &&
+         __atomic_compare_exchange_n(&header->lock, &expected, self.tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) void waitForLock() {
   int saved = errno;
   if (self.tid == 0) self.tid = currentTid();
   uint32_t expected = 0;
@@ -250,6 +258,19 @@ void lockTrace() {
   errno = saved;
 }
 
+}  // namespace
+
+void (*emptyBufferFirst)() = nullptr;
+
+void lockTrace() {
+  if (__builtin_expect(!takeFreeLock(), 0)) waitForLock();
+}
+
+void lockTraceInOrder() {
+  lockTrace();
+  if (__builtin_expect(emptyBufferFirst != nullptr, 0)) emptyBufferFirst();
+}
+
 void unlockTrace() { __atomic_store_n(&header->lock, 0, __ATOMIC_RELEASE); }
 
 void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value) {
@@ -267,6 +288,47 @@ void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t v
   e->addr = addr;
   e->value = value;
   commit(sizeof *e);
+}
+
+void appendAs(uint16_t thread, uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value) {
+  if (full) return;
+  auto* e = reinterpret_cast<blackout_event*>(reserve(sizeof(blackout_event)));
+  if (e == nullptr) return;
+  *e = {kind, len, thread, where, addr, value};
+  commit(sizeof *e);
+}
+
+uint16_t threadNumber() {
+  if (self.number == 0) nameThread();
+  return self.number;
+}
+
+void appendRun(uint8_t kind, uint32_t where, uint64_t addr, const uint8_t* bytes, size_t size) {
+  if (__builtin_expect(full, 0)) return;
+  if (self.number == 0) nameThread();
+  constexpr size_t kMost = 4096;  // at once
+  while (size > 0) {
+    size_t first = 8 - (addr & 7);
+    if (first > size) first = size;
+    size_t count = 1 + (size - first) / 8;
+    if (count > kMost) count = kMost;
+    auto* e = reinterpret_cast<blackout_event*>(reserve(count * sizeof(blackout_event)));
+    if (e == nullptr) return;
+    for (size_t n = 0; n < count; ++n) {
+      size_t len = n == 0 ? first : 8;
+      uint64_t value = 0;
+      if (len == 8)
+        memcpy(&value, bytes, 8);
+      else
+        memcpy(&value, bytes, len);
+      e[n] = {kind, uint8_t(len | BLACKOUT_WIDE), self.number, where, addr, value};
+      addr += len;
+      bytes += len;
+      size -= len;
+    }
+    self.stores += count;
+    commit(count * sizeof *e);
+  }
 }
 
 bool hasRoom(uint64_t events) {
@@ -393,7 +455,7 @@ void walkStack(Stack& stack, const void* hookFrame) {
   setHash(stack);
 }
 
-void walkCallers(Stack& stack, const void* frame) {
+static void walkCallersBy(bool tables, Stack& stack, const void* frame) {
   if (__builtin_expect(self.trapped != nullptr && frame != nullptr, 0)) {
     stack = *self.trapped;
     return;
@@ -404,10 +466,14 @@ void walkCallers(Stack& stack, const void* frame) {
     stack.frames[0] = reinterpret_cast<const uint64_t*>(at)[1];
     int rest = int(options.stack) - 1;
     stack.count =
-        1 + (plainCode ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest, stack.hash));
+        1 + (tables ? walkTables(at, stack.frames + 1, rest) : walkPointers(at, stack.frames + 1, rest, stack.hash));
   }
   setHash(stack);
 }
+
+void walkCallers(Stack& stack, const void* frame) { walkCallersBy(plainCode, stack, frame); }
+
+void walkCallersInAnyCode(Stack& stack, const void* frame) { walkCallersBy(plainCode || trapping, stack, frame); }
 
 void walkFrom(Stack& stack, const Frame& from, Trail* trail) {
   stack.count = unwind(from, self.stackLow, self.stackTop, stack.frames, int(options.stack), trail);

@@ -63,11 +63,20 @@ void lockTrace();
 bool tryLockTrace();
 void unlockTrace();
 
+// Takes the lock, and what waits in the thread's store buffer takes effect (buffers.h): before any event but those that
+// say otherwise.
+void lockTraceInOrder();
+extern void (*emptyBufferFirst)();  // null: nothing waits anywhere
+
+// What becomes of the store buffer of a thread that takes the right to append.
+enum class Buffered : uint8_t { Leaves, Stays };
+
 // The right to append; access PM only inside. Inside a bracket the thread has it already.
 class Scope {
  public:
-  Scope() : nested(self.busy && (self.depth == 0 || self.appending)), outer_(!self.busy) {
-    if (outer_) enter();
+  explicit Scope(Buffered buffered = Buffered::Leaves)
+      : nested(self.busy && (self.depth == 0 || self.appending)), outer_(!self.busy) {
+    if (outer_) enter(buffered);
   }
   ~Scope() {
     if (outer_) leave();
@@ -79,10 +88,11 @@ class Scope {
   // Whoever calls leave() ends it instead.
   void keep() { outer_ = false; }
 
-  static void enter() {
+  static void enter(Buffered buffered = Buffered::Leaves) {
     self.busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(header->shared != 0 || __libc_single_threaded == 0, 0)) lockTrace();
+    if (__builtin_expect(header->shared != 0 || __libc_single_threaded == 0, 0))
+      buffered == Buffered::Leaves ? lockTraceInOrder() : lockTrace();
   }
   // The same, unless that would take long: then false.
   static bool tryEnter() {
@@ -104,6 +114,12 @@ class Scope {
 
 // All of these want an open Scope that isn't nested.
 void append(uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value);
+// The same for another thread, whose number in the trace this is.
+void appendAs(uint16_t thread, uint8_t kind, uint8_t len, uint32_t where, uint64_t addr, uint64_t value);
+// The thread's own number in the trace, which it gets here if it has none.
+uint16_t threadNumber();
+// A part of a wide store that more of it follows: pieces that end where 8-byte units do.
+void appendRun(uint8_t kind, uint32_t where, uint64_t addr, const uint8_t* bytes, size_t size);
 // The two halves of a 16-byte store: a reader sees both or none.
 void appendJoined(uint8_t kind, uint32_t where, uint64_t addr, const uint64_t values[2]);
 void appendBlob(uint8_t kind, uint8_t len, uint64_t addr, const void* payload, size_t size, uint32_t where = 0);
@@ -129,6 +145,8 @@ struct Stack {
 void walkStack(Stack& stack, const void* hookFrame);
 // The same for a function of the runtime that is called by its name: its caller is the first.
 void walkCallers(Stack& stack, const void* frame);
+// The same where that caller may be a library without frame pointers, which costs more.
+void walkCallersInAnyCode(Stack& stack, const void* frame);
 // And for the instruction that a trap interrupted.
 void walkFrom(Stack& stack, const Frame& from, Trail* trail = nullptr);
 // The same where the instruction stands for a call: it is the first.

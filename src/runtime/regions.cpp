@@ -25,6 +25,7 @@ constexpr int kMaxModules = 512;
 blackout_module* modules[kMaxModules];
 int moduleCount = 0;
 bool switchesWanted = false;
+bool allStoresWanted = false;
 
 struct Reservation {
   uintptr_t begin;
@@ -40,6 +41,7 @@ void setWindow(blackout_module* m) {
   m->stores.size = 0;
   m->stores.base = w.base;
   m->stores.size = w.size;
+  if (allStoresWanted) m->stores = {0, UINTPTR_MAX};
   if (options.loads != 0 || observesCrash() || switchesWanted) m->loads = w;
   m->switches = switchesWanted ? 1 : 0;
   m->recording = 1;
@@ -205,6 +207,12 @@ void unregisterWindow(blackout_module* m) {
 void wantSwitches() {
   if (switchesWanted) return;
   switchesWanted = true;
+  for (int i = 0; i < moduleCount; ++i) setWindow(modules[i]);
+}
+
+void wantAllStores() {
+  if (allStoresWanted) return;
+  allStoresWanted = true;
   for (int i = 0; i < moduleCount; ++i) setWindow(modules[i]);
 }
 

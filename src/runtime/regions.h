@@ -77,6 +77,8 @@ void registerWindow(blackout_module* module);
 void unregisterWindow(blackout_module* module);
 // From here on instrumented code calls a hook at loads of PM, and at atomic and volatile accesses to any memory.
 void wantSwitches();
+// The same at stores to any memory.
+void wantAllStores();
 bool isInstrumented(uintptr_t begin, uintptr_t end);  // a program file with a record inside
 
 extern Region regions[kMaxRegions];

@@ -143,6 +143,83 @@ void keepOutput(int fd, char* to, uint64_t& size, bool all) {
   }
 }
 
+bool mapsPool(pid_t process) {
+  const auto* base = reinterpret_cast<const char*>(plan);
+  const auto* mappings = reinterpret_cast<const blackout_plan_mapping*>(base + plan->mappings);
+  char path[64], line[4400];
+  snprintf(path, sizeof path, "/proc/%d/maps", int(process));
+  FILE* maps = fopen(path, "re");
+  bool found = false;
+  while (maps != nullptr && !found && fgets(line, sizeof line, maps) != nullptr) {
+    char* at = line;
+    uint64_t begin = strtoull(at, &at, 16), end = strtoull(at + 1, &at, 16);
+    for (uint32_t i = 0; i < plan->mapping_count && !found; ++i)
+      found = begin < mappings[i].address + mappings[i].size && mappings[i].address < end;
+  }
+  if (maps != nullptr) fclose(maps);
+  return found;
+}
+
+// Processes that a run has left behind, which came to us, still do what it began: they are waited for while they work.
+// Those that sleep are ended; what one of them would have done to a pool is not seen, which is said once. Nor is it
+// known what it means that one of them failed, for whom nobody waits.
+void waitForLeft() {
+  static bool said = false;
+  auto say = [](const char* what) {
+    said = true;
+    unseen("A restart does what is not followed:", what);
+  };
+  // One sentence, whether the process went with the run's group or had left it and was found asleep: which of them it
+  // is depends on who came first.
+  constexpr const char* kEndedWithIt =
+      "it leaves a process behind, which was ended with it, and what that would have done was not seen; let it wait "
+      "for its children";
+  constexpr uint64_t kAsleepMs = 1000;
+  uint64_t begin = milliseconds(), since = begin, ranBefore = 0;
+  for (unsigned looks = 0;; ++looks) {
+    int status;
+    long gone;
+    while ((gone = syscall(SYS_wait4, -1, &status, WNOHANG | __WALL, nullptr)) > 0) {
+      int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+      bool failed = signal == 0 ? WEXITSTATUS(status) != 0
+                                : signal == SIGSEGV || signal == SIGBUS || signal == SIGABRT || signal == SIGILL ||
+                                      signal == SIGFPE;
+      // Who was executed by a process of the run is killed with it.
+      if (signal == SIGKILL && !said) say(kEndedWithIt);
+      if (failed && !said)
+        say("it leaves a process behind that failed, and nobody waited for it, so that says nothing of the restart; "
+            "let it wait for its children");
+    }
+    if (gone < 0 || said) return;
+    keepOutput(output, worker->output, worker->output_size, false);
+    uint64_t ran = 0;
+    bool asleep = true, any = false, mapped = false;
+    uint64_t now = milliseconds();
+    bool due = now - since >= kAsleepMs || now - begin >= worker->timeout_ms;
+    auto look = [&](pid_t process) {
+      forEachThread(process, [&](pid_t thread) {
+        char state = stateOf(process, thread);
+        if (state == 'Z' || state == 'X') return;
+        any = true;
+        asleep &= state == 'S' || state == 'T';
+        ran += switchesOf(process, thread) + uint64_t(thread);
+      });
+      if (due) mapped |= mapsPool(process);
+    };
+    forEachBelow(pid_t(syscall(SYS_getpid)), 0, look);
+    if (!any) continue;
+    if (!asleep || ran != ranBefore) since = now;
+    ranBefore = ran;
+    if (now - since < kAsleepMs && now - begin < worker->timeout_ms) {
+      struct timespec moment{0, looks < 20 ? 200000 : 5000000};
+      syscall(SYS_nanosleep, &moment, nullptr);
+      continue;
+    }
+    if (!mapped) return;
+    return say(kEndedWithIt);
+  }
+}
+
 // A server that ended well, or as it was told to, ends as its client did.
 void joinStatus() {
   if (worker->ended != 0) return;
@@ -484,6 +561,7 @@ bool waitForRun(pid_t run, int socket) {
   }
   if (process >= 0) syscall(SYS_close, process);
   if (driverProcess >= 0) syscall(SYS_close, driverProcess);
+  if (ended && present && driver < 0 && worker->ended == 0 && worker->wait_status == 0) waitForLeft();
   endChildren();
   if (driver >= 0) joinStatus();
   return present;

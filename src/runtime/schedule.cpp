@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "events/trace_format.h"
+#include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/processes.h"
 #include "runtime/recorder.h"
@@ -30,6 +31,7 @@ struct Thread {
   State state = State::None;
   Retry retry = Retry::No;
   bool timedOut = false;
+  bool sees = false;           // what it does when it has the turn again can tell what took effect before
   const void* on = nullptr;    // what it waits for
   uint64_t moment = kNever;    // until when
   uint64_t since = 0;          // when it began to wait: who came first is woken first
@@ -40,13 +42,14 @@ struct Thread {
   pthread_t handle{};
 };
 
-// A switch that a schedule asks for.
+// A switch that a schedule asks for; or that the oldest of what waits in a thread's store buffer takes effect.
 enum class When : uint8_t { Step, OwnStep, Stores };
 struct Wanted {
   uint64_t at;      // a step of all threads; or of `thread`: a step of its own, how many stores to PM it has made
   uint32_t thread;  // 0: of all
   uint32_t to;
   When when;
+  bool leaves;  // not a switch: what waits in the buffer of `to`
 };
 
 enum class Kind : uint8_t { None, List, Random, RoundRobin, Priority };
@@ -75,8 +78,10 @@ uint32_t tableLock = 0;
 uint32_t given = 0;  // who is to be woken when it is free again
 
 Kind kind = Kind::None;
-uint64_t chance = 0;  // state of the random numbers
-uint64_t rate = 64;   // one switch in so many steps
+uint64_t chance = 0;    // state of the random numbers
+uint64_t rate = 64;     // one switch in so many steps
+bool buffered = false;  // threads have store buffers
+uint64_t leaving = 0;   // one step in so many at which the oldest of each leaves; 0: none by chance
 uint64_t quantum = 0;
 uint64_t lowest = 0;            // of priorities: counts down
 uint64_t changes[kMostWanted];  // of priorities: the steps at which they change
@@ -138,6 +143,7 @@ void endControl(const char* why, bool stuck = false) {
   forEver = stuck;
   if (recordsEvents() && !stuck) problem(BLACKOUT_PROBLEM_SCHEDULE);
   if (isRestart() && !stuck) __atomic_fetch_or(&worker->used, BLACKOUT_USED_THREADS, __ATOMIC_RELAXED);
+  endBuffers();
   __atomic_store_n(&controlled, false, __ATOMIC_RELEASE);
   for (uint32_t i = 1; i <= threadCount; ++i) {
     __atomic_store_n(&threads[i].turn, 1, __ATOMIC_RELEASE);
@@ -294,11 +300,37 @@ bool isDue(const Wanted& w, bool waits) {
   }
   return false;
 }
+// What a switch event says of when: the steps of all threads, and above them those of this one.
+uint64_t stepsNow() { return self.steps << 32 | (steps & UINT32_MAX); }
+
+void oldestLeaves(uint32_t thread) {
+  if (thread >= kMostBuffers || waitingIn[thread] == 0) return;
+  Scope scope(Buffered::Stays);
+  if (scope.nested) return;
+  append(BLACKOUT_EV_Switch, BLACKOUT_SWITCH_LEAVES, 0, stepsNow(), uint64_t{self.turns} << 32 | thread);
+  leaveOldest(thread);
+}
+// Of this step, before anything else: what takes effect of what waits in the threads' store buffers.
+void leaveNow() {
+  if (__builtin_expect(!buffering, 1)) return;
+  for (; wantedNext < wantedCount && wanted[wantedNext].leaves && isDue(wanted[wantedNext], false); ++wantedNext) {
+    kind = Kind::List;
+    leaving = 0;
+    oldestLeaves(wanted[wantedNext].to);
+  }
+  for (uint32_t i = 1; leaving != 0 && i <= threadCount; ++i)
+    if (waitingIn[i] != 0 && random() % leaving == 0) oldestLeaves(i);
+}
+
 // Who goes on by the list of wanted switches; 0: it does not say.
 uint32_t wantedNow(bool waits) {
-  while (wantedNext < wantedCount && isDue(wanted[wantedNext], waits)) {
-    uint32_t to = wanted[wantedNext++].to;
+  while (wantedNext < wantedCount && !wanted[wantedNext].leaves && isDue(wanted[wantedNext], waits)) {
+    uint32_t to = wanted[wantedNext].to;
+    // So many stores that it has made: all can see them.
+    if (wanted[wantedNext].when == When::Stores) emptyBuffer();
+    ++wantedNext;
     kind = Kind::List;
+    leaving = 0;
     if (to == self.turns) continue;  // it came to that by itself
     return to <= threadCount && threads[to].state == State::Ready ? to : 0;
   }
@@ -344,9 +376,6 @@ uint32_t chooseAt() {
   return self.turns;
 }
 
-// What a switch event says of when: the steps of all threads, and above them those of this one.
-uint64_t stepsNow() { return self.steps << 32 | (steps & UINT32_MAX); }
-
 enum Reason : uint8_t { kChosen = 0, kYields = 1, kBlocked = 2, kEnds = 3 };
 
 void note(Reason reason, uint32_t to) {
@@ -354,23 +383,42 @@ void note(Reason reason, uint32_t to) {
   // Where it waits is worth knowing if nobody ever wakes it.
   Stack stack;
   if (reason == kBlocked) walkStack(stack, __builtin_frame_address(0));
-  Scope scope;
+  Scope scope(Buffered::Stays);
   if (scope.nested) return;
   uint32_t where = reason == kBlocked ? whereOf(librarySite("wait"), stack) : 0;
   append(BLACKOUT_EV_Switch, reason, where, stepsNow(), uint64_t{self.turns} << 32 | to);
 }
 
-// A step at which the schedule has a choice, for whoever tries them all.
-void noteStep(bool goesOn) {
+// How much waits in the buffers of the first threads, four bits each: so many or more.
+uint64_t waitingNow() {
+  constexpr uint32_t kNamed = 16;
+  uint64_t all = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i) {
+    uint64_t most = leavingFrom(i) > 15 ? 15 : leavingFrom(i);
+    // Of threads that have no place: as if more waited than can be said.
+    if (i > kNamed && most != 0) return 15;
+    all |= i > kNamed ? 0 : most << (4 * (i - 1));
+  }
+  return all;
+}
+
+// A step at which the schedule has a choice, for whoever tries them all. `free`: it costs nothing to go on with another
+// one, though this one could.
+void noteStep(bool goesOn, bool free = false) {
   if (options.steps == 0 || !recordsEvents() || readyOthers() == 0) return;
   uint64_t ready = 0;
   constexpr uint32_t kNamed = 32;
   for (uint32_t i = 1; i <= threadCount && i <= kNamed; ++i)
     if (threads[i].state == State::Ready && (goesOn || i != self.turns)) ready |= uint64_t{1} << (i - 1);
-  Scope scope;
-  if (!scope.nested)
-    append(BLACKOUT_EV_Switch, goesOn ? BLACKOUT_SWITCH_STEP : BLACKOUT_SWITCH_WAITS, 0, stepsNow(),
-           uint64_t{self.turns} << 32 | ready);
+  Scope scope(Buffered::Stays);
+  if (scope.nested) return;
+  if (uint64_t waiting = buffering ? waitingNow() : 0; waiting != 0) {
+    uint64_t seeing = 0;
+    for (uint32_t i = 1; i <= threadCount && i <= kNamed; ++i) seeing |= uint64_t{threads[i].sees} << (i - 1);
+    append(BLACKOUT_EV_Switch, BLACKOUT_SWITCH_BUFFERS, 0, seeing << 32 | (steps & UINT32_MAX), waiting);
+  }
+  append(BLACKOUT_EV_Switch, goesOn && !free ? BLACKOUT_SWITCH_STEP : BLACKOUT_SWITCH_WAITS, 0, stepsNow(),
+         uint64_t{self.turns} << 32 | ready);
 }
 
 // Nobody is ready. Whoever waits for a moment gets it; then whoever may be woken for nothing is, once.
@@ -408,6 +456,7 @@ uint32_t wakeSomebody() {
 
 // A thread that waits, or is over, gives the turn away. True: it got it back at once.
 bool passOn(Reason reason, bool last = false) {
+  leaveNow();
   noteStep(false);
   uint32_t to = chooseOther();
   if (to == 0) to = wakeSomebody();
@@ -435,7 +484,7 @@ uint64_t number(const char*& at) {
 
 bool begins(const char*& at, const char* word) {
   size_t n = strlen(word);
-  if (strncmp(at, word, n) != 0 || (at[n] != ',' && at[n] != '\0')) return false;
+  if (strncmp(at, word, n) != 0 || (at[n] != ',' && at[n] != '/' && at[n] != '\0')) return false;
   at += n;
   if (*at == ',') ++at;
   return true;
@@ -452,7 +501,8 @@ void readList(const char* at) {
       w.thread = uint32_t(w.at);
       w.at = number(at);
     }
-    if (*at != '>') stop("BLACKOUT_OPTIONS: no '>' in a switch of schedule:", at, 2);
+    if (*at != '>' && *at != 'e') stop("BLACKOUT_OPTIONS: no '>' in a switch of schedule:", at, 2);
+    w.leaves = *at == 'e';
     ++at;
     w.to = uint32_t(number(at));
     wanted[wantedCount++] = w;
@@ -475,13 +525,21 @@ void readPriorities(const char*& at) {
 
 }  // namespace
 
+// "/N" behind a schedule's numbers.
+static void readBuffers(const char*& at) {
+  if (*at != '/') return;
+  ++at;
+  buffered = true;
+  leaving = number(at);
+}
+
 void readSchedule() {
   const char* at = options.schedule;
   if (at == nullptr || kind != Kind::None) return;
   if (begins(at, "random")) {
     kind = Kind::Random;
     chance = number(at);
-    if (*at != '\0' && *at != '+') rate = number(at);
+    if (*at != '\0' && *at != '+' && *at != '/') rate = number(at);
     if (rate == 0) rate = 1;
   } else if (begins(at, "turns")) {
     kind = Kind::RoundRobin;
@@ -491,10 +549,12 @@ void readSchedule() {
     readPriorities(at);
   } else if (begins(at, "list")) {
     kind = Kind::List;
+    readBuffers(at);
     return readList(at);
   } else {
     stop("BLACKOUT_OPTIONS: no such schedule:", at, 2);
   }
+  readBuffers(at);
   if (*at == '+') readList(at + 1);
 }
 
@@ -534,6 +594,7 @@ void setHandle(uint32_t thread, pthread_t handle) {
   threads[thread].handle = handle;
   wantSwitches();
   controlled = lost_ == nullptr;
+  if (controlled && buffered && isRecording()) startBuffers();
 }
 
 static void countStep() {
@@ -555,6 +616,7 @@ void endTurns() {
   me().state = State::Ended;
   --living;
   if (!controlled) return;
+  if (living == 1) endBuffers();
   for (uint32_t i = 1; i <= threadCount; ++i)
     if (threads[i].state == State::Waits && threads[i].on == &me()) threads[i].state = State::Ready;
   dying = me().tid;
@@ -565,6 +627,7 @@ void endTurns() {
 
 void forgetThreads() {
   tableLock = 0;
+  forgetBuffers();
   threadCount = living = current = dying = 0;
   controlled = false;
   self.turns = 0;
@@ -596,7 +659,15 @@ static void changeTurn(Reason reason, uint32_t to) {
   errno = saved;
 }
 
-void switchAt(const void* site) {
+// A step whose thread could go on.
+static void chooseHere(bool free, bool sees) {
+  me().sees = sees;
+  leaveNow();
+  noteStep(true, free);
+  if (uint32_t to = chooseAt(); to != self.turns && to != 0) changeTurn(kChosen, to);
+}
+
+void switchAt(const void* site, bool sees) {
   if (!mayTakePart()) return;
   countStep();
   retried = false;
@@ -608,13 +679,26 @@ void switchAt(const void* site) {
     t.again = 0;
     return yieldTurn();
   }
-  noteStep(true);
-  if (uint32_t to = chooseAt(); to != self.turns && to != 0) changeTurn(kChosen, to);
+  chooseHere(false, sees);
+}
+
+void emptyInTurn() {
+  if (!waitsInBuffer()) return;
+  if (mayTakePart()) {
+    countStep();
+    chooseHere(true, true);
+  }
+  emptyBuffer();
 }
 
 void yieldTurn() {
   if (!controlled || !mayTakePart()) return;
+  // Whoever waits for others has shown them what it did.
+  emptyInTurn();
+  if (!controlled) return;
+  me().sees = false;
   countStep();
+  leaveNow();
   if (kind == Kind::Priority) me().order = --lowest;
   noteStep(false);
   if (uint32_t to = chooseOther(); to != 0) changeTurn(kYields, to);
@@ -625,6 +709,7 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
     syscall(SYS_sched_yield);
     return true;
   }
+  if (waitsInBuffer()) emptyBuffer();
   int saved = errno;
   self.switching = true;
   Thread& t = me();
@@ -637,6 +722,7 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
     t.moment = moment;
     t.timedOut = false;
     t.since = ++waits;
+    t.sees = false;
     t.state = State::Waits;
     again = passOn(kBlocked);
   }
@@ -651,6 +737,7 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
 
 unsigned wakeWaiting(const void* on, unsigned count) {
   if (!controlled) return 0;
+  if (waitsInBuffer()) emptyBuffer();
   Table table;
   unsigned woken = 0;
   while (woken < count) {
@@ -674,6 +761,7 @@ unsigned wakeWaiting(const void* on, unsigned count) {
 
 void wakeThread(uint32_t thread) {
   if (thread == 0 || !controlled) return;
+  if (waitsInBuffer()) emptyBuffer();
   Table table;
   if (threads[thread].state == State::Waits) threads[thread].state = State::Ready;
 }

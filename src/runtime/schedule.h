@@ -18,13 +18,17 @@ namespace blackout::rt {
 extern bool controlled;
 
 // A step: another thread may get the turn, and the caller goes on when it has it again. `site`: any address that is the
-// same whenever the same code comes here.
-void switchAt(const void* site);
+// same whenever the same code comes here. `sees`: what it does can tell what others have stored by then.
+void switchAt(const void* site, bool sees = true);
 inline void switchPoint(const void* site) {
   if (__builtin_expect(controlled, 0)) switchAt(site);
 }
 // The same, and somebody else is preferred: the caller can do nothing before another thread has done something.
 void yieldTurn();
+
+// Before something that lets what waits in the thread's store buffer take effect: others may go on first, which is no
+// preemption, because a processor would not wait for it. Then that takes effect.
+void emptyInTurn();
 
 // Reads the option; before any thread is made.
 void readSchedule();

@@ -11,9 +11,18 @@ constexpr int kCallArguments = 6;
 struct CallArgument {
   enum class Kind : uint8_t { Plain, Descriptor, Folder, Path, Reads, Writes, Bytes, Parts, Data, Mapping };
   Kind kind = Kind::Plain;
-  uint8_t number = 0;  // Reads, Writes: the argument that is the size. Bytes: how many
+  // Reads, Writes, and Data of which the size is known: the argument that is the size, or counts what is so large.
+  // Bytes: how many
+  uint8_t number = 0;
+  uint8_t unit = 0;   // 0: Data of which nobody knows the size here
+  uint8_t extra = 0;  // bytes besides
   // Whether it is the address of data that the kernel accesses.
   constexpr bool isAddress() const { return kind >= Kind::Path && kind <= Kind::Data; }
+  // No more than `most`.
+  constexpr size_t bytes(const long* arguments, size_t most) const {
+    auto count = size_t(arguments[number]);
+    return count > most / unit ? most : count * unit + extra;
+  }
 };
 
 // See system_calls.def.
@@ -35,6 +44,12 @@ struct SystemCall {
 
 // Not a constant: the compiler stops at it.
 void malformedRow();
+consteval uint8_t smallNumber(const char*& w) {
+  int n = 0;
+  while (*w >= '0' && *w <= '9') n = 10 * n + (*w++ - '0');
+  if (n == 0 || n > 255) malformedRow();
+  return uint8_t(n);
+}
 consteval SystemCall systemCallRow(long number, const char* name, const char* words, Becomes becomes,
                                    const char* what = nullptr) {
   SystemCall call{number, name, becomes, {}, what};
@@ -55,19 +70,24 @@ consteval SystemCall systemCallRow(long number, const char* name, const char* wo
         argument.kind = Kind::Path;
         break;
       case 'r':
-        argument = {Kind::Reads, uint8_t(*w++ - '0')};
+        argument = {Kind::Reads, uint8_t(*w++ - '0'), 1};
         break;
       case 'w':
-        argument = {Kind::Writes, uint8_t(*w++ - '0')};
+        argument = {Kind::Writes, uint8_t(*w++ - '0'), 1};
         break;
       case '=':
-        argument = {Kind::Bytes, uint8_t(*w++ - '0')};
+        argument = {Kind::Bytes, uint8_t(*w++ - '0'), 1};
         break;
       case 'v':
         argument.kind = Kind::Parts;
         break;
       case 'a':
         argument.kind = Kind::Data;
+        if (*w < '0' || *w > '5') break;
+        argument.number = uint8_t(*w++ - '0');
+        argument.unit = 1;
+        if (*w == '*') argument.unit = smallNumber(++w);
+        if (*w == '+') argument.extra = smallNumber(++w);
         break;
       case 'm':
         argument.kind = Kind::Mapping;

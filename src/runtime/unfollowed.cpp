@@ -69,9 +69,10 @@ extern "C" __attribute__((visibility("default"))) void __blackout_unfollowed(bla
   const auto* place =
       reinterpret_cast<const blackout_place*>(reinterpret_cast<const char*>(&site->places) + site->places);
   char what[600];
-  snprintf(
-      what, sizeof what,
-      "the assembly at %.400s:%u may flush or fence in a way that can't be told: name the instructions (clwb, sfence)",
-      site->place_count == 0 ? "?" : text(place->file), site->place_count == 0 ? 0 : place->line);
+  snprintf(what, sizeof what,
+           "the assembly at %.400s:%u may flush or fence in a way that can't be told, or stores again after it did: "
+           "name the "
+           "instructions (clwb, sfence), and give what comes after them a string of its own",
+           site->place_count == 0 ? "?" : text(place->file), site->place_count == 0 ? 0 : place->line);
   blackout::rt::unfollowed(what, true);
 }

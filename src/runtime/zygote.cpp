@@ -164,7 +164,8 @@ void beWorker(int socket) {
     }
     keepRest();
     applyLearned(false);
-    if (worker->owns != 0 || options.drive != nullptr) nftw(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
+    if (worker->owns != 0 || options.drive != nullptr)
+      BLACKOUT_REAL_VERSION(nftw, "GLIBC_2.3.3")(own, removeEntry, 16, FTW_DEPTH | FTW_PHYS);
     if (syscall(SYS_write, socket, &b, 1) != 1) syscall(SYS_exit_group, 0);
   }
 }

@@ -146,7 +146,8 @@ TEST(Guidance, ListsAreTextAndBack) {
   EXPECT_FALSE(operationsIn("insert 7 70x").has_value());
 }
 
-// What a trace of these accesses reached: 's' a store, 'l' a load, at sites by their numbers; '|' between operations.
+// What a trace of these accesses reached: 's' a store, 'l' a load, at sites by their numbers; '|' between operations;
+// 't' and 'n' a branch that is taken, and one that is not.
 Reached reachedBy(const std::vector<std::pair<char, std::uint64_t>>& accesses) {
   test::TinyProgram p;
   std::map<std::uint64_t, StackId> where;
@@ -159,6 +160,8 @@ Reached reachedBy(const std::vector<std::pair<char, std::uint64_t>>& accesses) {
     if (what == '|') {
       p.opEnd(1);
       p.opBegin(1);
+    } else if (what == 't' || what == 'n') {
+      p.writer.event(EventKind::Branch, 1, 0, what == 't' ? 1 : 0, 0, where[site]);
     } else {
       p.writer.event(what == 's' ? EventKind::Store : EventKind::Load, 1, p.at(0), 0, 8, where[site]);
     }
@@ -180,6 +183,11 @@ TEST(Reached, AStoreAndTheOneBeforeIt) {
   const Reached loaded = reachedBy({{'s', 1}, {'l', 3}, {'s', 2}});
   EXPECT_EQ(loaded.stores, one.stores);
   EXPECT_NE(loaded.hints, one.hints);
+  // So is a branch without an access, and the way that it went.
+  const Reached taken = reachedBy({{'s', 1}, {'t', 3}, {'s', 2}}), other = reachedBy({{'s', 1}, {'n', 3}, {'s', 2}});
+  EXPECT_EQ(taken.stores, one.stores);
+  EXPECT_NE(taken.hints, one.hints);
+  EXPECT_NE(taken.hints, other.hints);
 }
 
 }  // namespace

@@ -105,8 +105,8 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(blackout("--version").out, "blackout " BLACKOUT_VERSION "\n");
   EXPECT_EQ(blackout("").code, 2);
   EXPECT_EQ(blackout("").out, "");
-  for (const char* command :
-       {"check", "doctor", "fix", "fs", "help", "lin", "mechanisms", "record", "replay", "report", "sites", "trace"}) {
+  for (const char* command : {"check", "diff", "doctor", "fix", "fs", "help", "lin", "mechanisms", "merge", "record",
+                              "replay", "report", "sites", "trace"}) {
     Ran a = blackout(std::string("help ") + command);
     Ran b = blackout(std::string(command) + " --help");
     EXPECT_EQ(a.code, 0);
@@ -183,6 +183,10 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("qqqqqq", 2, "'blackout help' lists them");
   expectRefused("help qqqqqq", 2, "'blackout help' lists the commands");
   expectRefused("report", 2, "name a report");
+  expectRefused("diff", 2, "name two runs");
+  expectRefused("diff /nowhere/1 /nowhere/2", 2, "/nowhere/1: can't be read");
+  expectRefused("merge", 2, "name the runs");
+  expectRefused("merge /nowhere/1", 2, "/nowhere/1/report.kept");
   expectRefused("report /dev/null", 2, "can't be read");
   expectRefused("fix", 2, "name a finding's file");
   expectRefused("fix /dev/null", 2, "/dev/null");
@@ -199,7 +203,10 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("check --fail-on=bad --pm p -- /bin/true", 2, "shown, proved, suspected or perf");
   expectRefused("check --model arm --pm p -- /bin/true", 2, "--model arm");
   expectRefused("check --model x86:nt-order=maybe --pm p -- /bin/true", 2, "nt-order");
-  expectRefused("check --model x86:tso=on --pm p -- /bin/true", 2, "tso=on");
+  expectRefused("check --model x86:tso=on --from-trace t", 2, "leave out --from-trace");
+  expectRefused("check --model x86:tso=on --schedule system --pm p -- /bin/true", 2, "leave out --schedule system");
+  expectRefused("check --model x86:tso=on --trap never --pm p -- /bin/true", 2, "leave out --trap never");
+  expectRefused("check --schedule random,1,64/8 --pm p -- /bin/true", 2, "--model x86:tso=on");
   expectRefused("check --detect nothing-like-it --pm p -- /bin/true", 2, "nothing-like-it");
   expectRefused("check --stack-depth 1000 --pm p -- /bin/true", 2, "from 0 to 256");
   expectRefused("check --stack-depth x --pm p -- /bin/true", 2, "--stack-depth");
@@ -211,6 +218,13 @@ TEST_F(Cli, WrongUsage) {
   expectRefused("trace a -- b", 2, "no program after --");
   expectRefused("sites", 2, "name a program file");
   expectRefused("infer --heap x -- /bin/true", 2, "--heap = x");
+}
+
+// The library that reads options takes them for very large numbers.
+TEST_F(Cli, NumbersLessThanNoneAreRefused) {
+  expectRefused("lin --operations -3 --pm pool -- ./harness pool", 2, "-3 is less than 0");
+  expectRefused("check --schedules -1 --pm pool -- ./program pool", 2, "-1 is less than 0");
+  expectRefused("check --preemptions=-2 --pm pool -- ./program pool", 2, "-2 is less than 0");
 }
 
 TEST_F(Cli, OptionsOfTheExplorationAreCheckedBeforeTheRun) {

@@ -24,6 +24,14 @@ TEST(Progress, SaysHowFarAndHowLong) {
   EXPECT_EQ(progressText(p), "crash 2 in a row: point 1,200 of 1,200 · 3,410 restarts, 1,520/s · no failure");
 }
 
+TEST(Progress, SaysHowFarACampaignIs) {
+  Campaign::Progress p{.done = 17, .of = 1051, .before = 7, .onlyMade = 3, .findings = 1, .seconds = 2};
+  EXPECT_EQ(progressText(p), "workload 17 of 1,051 · 3 only made · 1 finding · 5.0/s · 3 min 27 s left");
+  p.done = p.before = p.of;
+  p.findings = 0;
+  EXPECT_EQ(progressText(p), "workload 1,051 of 1,051 · 3 only made · no finding");
+}
+
 TEST(Progress, PlainLinesEveryTenSeconds) {
   std::FILE* out = std::tmpfile();
   ASSERT_NE(out, nullptr);

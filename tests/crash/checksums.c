@@ -4,7 +4,7 @@
 //
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %cc -O1 -g -I%S/../record %s -o program
 //
-// RUN: for mode in fnv scan; do rm -f pool; %blackout check --detect=none --pm pool -- ./program pool $mode > out 2>&1 || { echo $mode; cat out; exit 1; }; FileCheck %s --check-prefix=SUMMED < out || exit 1; done
+// RUN: for mode in fnv scan bits; do rm -f pool; %blackout check --detect=none --pm pool -- ./program pool $mode > out 2>&1 || { echo $mode; cat out; exit 1; }; FileCheck %s --check-prefix=SUMMED < out || exit 1; done
 // SUMMED: assumed: {{ *}}the record at checksums.c:[[#]] is checksummed: it has up to {{[0-9]+}} lines that a crash may have lost, at {{.*}} combinations were tried, and nothing is done with its bytes but to compare a sum of them.
 // SUMMED: if what was assumed holds
 // SUMMED: SUMMARY: blackout: no findings; {{.*}}; assumed: the record at checksums.c:[[#]] is checksummed;
@@ -39,6 +39,35 @@ static uint64_t crc(const uint64_t* w) {
     for (int k = 0; k < 64; k += 8) h = table[(h ^ (w[i] >> k)) & 255] ^ (h >> 8);
   return ~h;
 }
+// Without a table.
+static uint64_t bitByBit(const uint64_t* w) {
+  uint64_t h = ~0ull;
+  for (int i = 0; i < kWords; ++i) {
+    h ^= w[i];
+    for (int k = 0; k < 64; ++k) h = (h >> 1) ^ (0xc96c5795d7870f42ull & -(h & 1));
+  }
+  return ~h;
+}
+static uint64_t branches(const uint64_t* w) {
+  uint64_t h = ~0ull;
+  for (int i = 0; i < kWords; ++i) {
+    h ^= w[i];
+    for (int k = 0; k < 64; ++k)
+      if (h & 1)
+        h = (h >> 1) ^ 0xc96c5795d7870f42ull;
+      else
+        h >>= 1;
+  }
+  return ~h;
+}
+static uint64_t fletcher(const uint64_t* w) {
+  uint64_t a = 1, b = 0;
+  for (int i = 0; i < kWords; ++i) {
+    a = (a + w[i]) % 0xfffffffb;
+    b = (b + a) % 0xfffffffb;
+  }
+  return b << 32 | a;
+}
 static uint64_t fnv(const uint64_t* w) {
   uint64_t h = 14695981039346656037ull;
   for (int i = 0; i < kWords; ++i) h = (h ^ w[i]) * 1099511628211ull;
@@ -70,6 +99,8 @@ static uint64_t sumOf(const uint64_t* w) {
   if (is("sum")) return added(w);
   if (is("xor")) return xored(w);
   if (is("small")) return small(w);
+  if (is("bits") || is("branches")) return bitByBit(w);
+  if (is("fletcher")) return fletcher(w);
   return called(w, kWords);
 }
 
@@ -81,6 +112,9 @@ static int check(struct record* r) {
   if (is("sum")) return added(r->words) == r->sum;
   if (is("xor")) return xored(r->words) == r->sum;
   if (is("small")) return small(r->words) == r->sum;
+  if (is("bits")) return bitByBit(r->words) == r->sum;
+  if (is("branches")) return branches(r->words) == r->sum;
+  if (is("fletcher")) return fletcher(r->words) == r->sum;
   // Too few bits of it are looked at.
   if (is("byte")) return (uint8_t)fnv(r->words) == (uint8_t)r->sum;
   // What is refused is told by its words all the same: one combination in some hundred thousand would be printed.

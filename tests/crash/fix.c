@@ -4,14 +4,20 @@
 // RUN: rm -rf %t.dir && mkdir %t.dir && cp %s %t.dir/log.c && cd %t.dir
 // RUN: cd %t.dir && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && not %blackout check --findings found --json one.json --pm pool -- ./log pool > out 2>&1
-// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=62 -D#LINK=63 < %t.dir/out
+// RUN: FileCheck %s --check-prefix=REPORT -D#LOST=88 -D#LINK=89 < %t.dir/out
 // RUN: cd %t.dir && %blackout check --baseline one.json --findings known --pm pool -- ./log pool > out 2>&1 && FileCheck %s --check-prefix=KNOWN < out
 // RUN: cd %t.dir && for i in 1 2; do not %blackout check --quiet --out runs --pm pool -- ./log pool > out 2>&1 && FileCheck %s --check-prefix=QUIET < out || exit 1; done
-// RUN: cd %t.dir && test $(readlink runs/latest) = 2 && %blackout report runs/latest && ls runs/2 | FileCheck %s --check-prefix=KEPT
+// RUN: cd %t.dir && test $(readlink runs/latest) = 2 && %blackout report runs/latest && ls runs/2 runs/2/finding-1 | FileCheck %s --check-prefix=KEPT
+// RUN: cd %t.dir && cmp runs/1/finding-1/pools/pool runs/2/finding-1/pools/pool && not %blackout replay runs/2/finding-1/finding.blackout --keep-pool again > replayed 2>&1 && cmp again runs/2/finding-1/pools/pool
+// RUN: cd %t.dir && %blackout report runs | FileCheck %s --check-prefix=LIST && %blackout diff runs/1 runs/2 | FileCheck %s --check-prefix=SAME
 // RUN: cd %t.dir && %blackout fix found/finding-1.blackout > fix.patch 2> said && FileCheck %s --check-prefix=SAID < said
 // RUN: cd %t.dir && patch -p1 -s < fix.patch && %cc -g -O1 -I%S/../../corpus -I%include log.c -o log
 // RUN: cd %t.dir && %blackout check --pm pool --sarif out.sarif --junit out.xml -- ./log pool > clean 2>&1
 // RUN: FileCheck %s --check-prefix=CLEAN < %t.dir/clean
+// RUN: cd %t.dir && %blackout check --quiet --out runs --keep-runs 2 --pm pool -- ./log pool 2>&1 | FileCheck %s --check-prefix=REMOVED && %blackout diff runs | FileCheck %s --check-prefix=GONE
+// RUN: cd %t.dir && not %blackout diff runs/3 runs/2 | FileCheck %s --check-prefix=NEW
+// RUN: cd %t.dir && not %blackout merge --quiet --out sums runs/2 runs/3 2>&1 | FileCheck %s --check-prefix=SUM
+// RUN: cd %t.dir && rm -rf runs && not %blackout replay sums/latest/finding-1/finding.blackout
 // RUN: FileCheck %s --check-prefix=JUNIT < %t.dir/out.xml
 //
 // REPORT: {{^}}blackout: findings: 1 shown
@@ -29,10 +35,30 @@
 // QUIET-NOT: {{^}}shown:
 // QUIET: SUMMARY
 //
-// KEPT: finding-1.blackout
+// KEPT: finding-1
 // KEPT-NEXT: report.html
 // KEPT-NEXT: report.json
+// KEPT-NEXT: report.kept
 // KEPT-NEXT: report.txt
+// KEPT: finding.blackout
+// KEPT-NEXT: finding.json
+// KEPT-NEXT: finding.txt
+// KEPT-NEXT: pools
+//
+// LIST: 1 {{.*}} ./log pool; findings: 1 shown
+// LIST-NEXT: 2 {{.*}} ./log pool; findings: 1 shown; as run 1
+//
+// SAME: 0 new, 0 not found any more, 1 still there
+// SAME-NEXT: still: log.c:{{[0-9]+}}:{{[0-9]+}}: error: record.words[], stored here, is never flushed
+//
+// REMOVED: blackout check: runs: run 1 was removed
+// GONE: 0 new, 1 not found any more, 0 still there
+// GONE-NEXT: gone:  log.c
+// NEW: 1 new, 0 not found any more, 0 still there
+// NEW-NEXT: new:   log.c
+//
+// SUM: {{^}}blackout: findings: 1 shown
+// SUM-NEXT: log.c:{{.*}}: error:
 //
 // SAID: missing-flush: record.words[], stored at (1), is never flushed
 // SAID: all {{[0-9]+}} crash states of this finding can't come about any more; the recorded run gets {{[0-9]+}} flushes and {{[0-9]+}} fences more.

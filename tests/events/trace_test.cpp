@@ -231,6 +231,60 @@ TEST(SealTrace, EndsAGrowingTrace) {
   EXPECT_EQ((*sealed)[end].value, 256U);
 }
 
+// What was added, and the end with its seal, without all of it being read again.
+TEST(ReadOn, FindsWhatWasAdded) {
+  for (std::size_t reserved : {std::size_t{0}, std::size_t{100000}}) {
+    TempFile file("readon");
+    TraceWriter w;
+    FileNo f = w.file("p", 4096, true);
+    SiteNo site = w.site({.id = 7, .kind = SiteKind::Store, .trapped = true});
+    StackId where = w.where(site);
+    w.event(EventKind::Store, 1, pmAddr(f, 8), 5, 8, where);
+    w.event(EventKind::Sfence, 2);
+    ASSERT_TRUE(w.save(file.path(), false));
+    {
+      std::ofstream(file.path(), std::ios::app | std::ios::binary) << std::string(reserved, '\0');
+    }
+    auto trace = Trace::open(file.path());
+    ASSERT_TRUE(trace) << trace.error().sentence;
+    EXPECT_EQ(trace->count(EventKind::Store), 1U);
+    EXPECT_EQ(trace->threadCount(), 2U);
+    std::size_t rare = trace->rare().size();
+    EventNo end = trace->end();
+    Site named{.id = 9, .kind = SiteKind::Store, .trapped = true, .module = "/bin/p"};
+    ASSERT_TRUE(appendSites(file.path(), std::vector<std::pair<SiteNo, Site>>{{site, named}}));
+    ASSERT_TRUE(sealTrace(file.path(), 256));
+    EXPECT_EQ(trace->site(site)->id, 7U);
+    auto ok = trace->readOn();
+    ASSERT_TRUE(ok) << ok.error().sentence;
+    EXPECT_TRUE(trace->sealed());
+    EXPECT_EQ(trace->site(site)->id, 9U);
+    EXPECT_GT(trace->end(), end);
+    auto again = Trace::open(file.path());
+    ASSERT_TRUE(again) << again.error().sentence;
+    EXPECT_EQ(trace->end(), again->end());
+    EXPECT_EQ(trace->eventCount(), again->eventCount());
+    for (int kind = 0; kind < 256; ++kind)
+      EXPECT_EQ(trace->count(static_cast<EventKind>(kind)), again->count(static_cast<EventKind>(kind)));
+    EXPECT_EQ(trace->rare().size(), rare + 1);  // the end
+    EXPECT_EQ(kindOf((*trace)[trace->rare().back()]), EventKind::End);
+  }
+}
+
+TEST(ReadOn, ChecksWhatWasAdded) {
+  TempFile file("readon");
+  TraceWriter w;
+  w.file("p", 4096, true);
+  ASSERT_TRUE(w.save(file.path(), false));
+  auto trace = Trace::open(file.path());
+  ASSERT_TRUE(trace) << trace.error().sentence;
+  w.event(EventKind::Store, 1, pmAddr(FileNo(1), 8192), 5, 8);
+  ASSERT_TRUE(w.save(file.path(), false));
+  auto ok = trace->readOn();
+  ASSERT_FALSE(ok);
+  EXPECT_NE(ok.error().sentence.find("a store outside its file"), std::string::npos) << ok.error().sentence;
+}
+
 TEST(SealTrace, RefusesWhatIsNoTrace) {
   TempFile file("notrace");
   EXPECT_FALSE(sealTrace(file.path(), 0));

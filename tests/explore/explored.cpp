@@ -10,15 +10,20 @@ namespace blackout::test {
 
 std::string wordOf(const Outcome& o) { return fmt::format("{}:{}:{}", static_cast<int>(o.ending), o.code, o.output); }
 
+std::vector<StrategyKind> partStrategies() {
+  std::vector<StrategyKind> kinds = strategyKinds();
+  std::erase_if(kinds, [](StrategyKind kind) { return kind == StrategyKind::Exhaustive || !makeStrategy({kind}); });
+  return kinds;
+}
+
 Explored::Explored(const Index& index, const RecoveryProgram& program, Wanted how)
     : setup(std::move(how)),
       tracked(TrackedBytes::of(index)),
       baseline(index, tracked, index.points(setup.points)),
       runner(program, baseline, setup.workers, setup.order) {
-  auto made = makeStrategy(setup.strategy, setup.strategyOptions);
-  if (!made) throw std::runtime_error(made.error().sentence);
-  strategy = std::move(*made);
-  setup.options.strategy = strategy.get();
+  auto strategy = makeStrategy(setup.strategy, {setup.seed, &setup.options.first, nullptr});
+  if (!strategy) throw std::runtime_error(strategy.error().sentence);
+  setup.options.strategy = std::move(*strategy);
   setup.options.trackedGrew = [this] { return runner.grew(); };
 }
 

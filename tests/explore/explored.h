@@ -16,12 +16,15 @@ namespace blackout::test {
 // An outcome in a word.
 std::string wordOf(const Outcome& o);
 
+// Strategies that look at a part of all states, by a crash space alone: a new one is among them by itself.
+std::vector<StrategyKind> partStrategies();
+
 struct Wanted {
   PointsMode points = PointsMode::Enough;
   unsigned workers = 1;
   std::uint64_t order = 0;
-  std::string strategy = "lazy";
-  StrategyOptions strategyOptions;
+  StrategyChoice strategy;
+  std::uint64_t seed = 1;
   ExploreOptions options;  // strategy and trackedGrew are set here
 };
 
@@ -37,7 +40,6 @@ struct Explored {
   TrackedBytes tracked;
   Baseline baseline;
   FakeRunner runner;
-  std::unique_ptr<Strategy> strategy;
   std::unique_ptr<Explorer> explorer;
 
   // Words of the outcomes that a space leads to, or all spaces of a point and level.

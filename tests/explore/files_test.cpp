@@ -342,13 +342,13 @@ void exploredEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes) {
   RC_ASSERT(enough.words() == lazy.words());
   if (all > 20000) return;
   setup.points = PointsMode::All;
-  setup.strategy = "exhaustive";
+  setup.strategy.kind = StrategyKind::Exhaustive;
   Explored exhaustive(c.index, c.recovery, setup);
   exhaustive.run();
   for (std::uint32_t o = 0; o < c.snapshots.size(); ++o)
     RC_ASSERT(exhaustive.words(SpaceNo(o)) == lazy.words(SpaceNo(o)));
-  for (const char* name : {"two-plan", "all-in-place", "sample"}) {
-    setup.strategy = name;
+  for (StrategyKind kind : partStrategies()) {
+    setup.strategy.kind = kind;
     Explored part(c.index, c.recovery, setup);
     part.run();
     for (std::uint32_t o = 0; o < c.snapshots.size(); ++o) {

@@ -143,7 +143,7 @@ void lazyEqualsBruteForce(const Genes& genes, const Genes& recoveryGenes, std::u
   RC_CLASSIFY(lazy.explorer->summary().mostAtOneSpace > 4, "more than 4 recoveries at a point");
   RC_CLASSIFY(lazy.explorer->summary().mostAtOneSpace > 20, "more than 20 recoveries at a point");
   if (all > 20000) return;
-  setup.strategy = "exhaustive";
+  setup.strategy.kind = StrategyKind::Exhaustive;
   Explored exhaustive(c.index, c.recovery, setup);
   exhaustive.run();
   RC_ASSERT(exhaustive.explorer->summary().statesTried >= lazy.explorer->summary().runs);
@@ -408,9 +408,8 @@ void strategiesFindAPart(const Genes& genes, const Genes& recoveryGenes, std::ui
   Wanted setup;
   Explored lazy(c.index, c.recovery, setup);
   lazy.run();
-  for (const char* name : {"two-plan", "all-in-place", "sample"}) {
-    setup.strategy = name;
-    setup.strategyOptions.samples = 1 + optionGene % 7;
+  for (StrategyKind kind : partStrategies()) {
+    setup.strategy = {.kind = kind, .samples = 1 + optionGene % 7};
     Explored part(c.index, c.recovery, setup);
     part.run();
     for (SpaceNo s : idRange<SpaceNo>(lazy.explorer->spaceCount())) {

@@ -60,6 +60,7 @@ void recordsAreExploredOrSaid(const Genes& genes, std::uint32_t gene) {
   RecoveryProgram recovery = readsMany(genes, lines);
   Wanted setup;
   if (gene % 5 == 0) setup.options.budget = 300;
+  if (gene % 3 == 0) setup.options.answeredSum = [](std::uint64_t site) { return site == 5; };
   if (gene % 7 == 0) setup.options.maxRuns = 50 + gene % 200;
   Explored one(p.index(), recovery, setup);
   one.run();

@@ -44,6 +44,35 @@ TEST(ReportSum, OneCauseIsOneFinding) {
   EXPECT_EQ(sum.findings[2].kind, FindingKind::CleanFlush);
 }
 
+// What a strategy leaves out is one sentence, and a record that is read at one place is one record.
+TEST(ReportSum, WhatWasLeftOutIsSaidOnce) {
+  auto part = [](const char* tried, const char* other, double log10, std::uint64_t points) {
+    Report r = reportOf({});
+    r.exploration->notExplored = {tried, other};
+    AssumedRecord record;
+    record.place = "log.cpp:88";
+    record.log10States = log10;
+    record.tried = static_cast<std::uint64_t>(10 * log10);
+    record.points = points;
+    r.exploration->assumptions = {record};
+    return r;
+  };
+  const char* other = "Crashes at other points than the 3 chosen; 4 would be enough.";
+  Report sum = part("States that the strategy plans does not choose: it tried 62 of 368.", other, 3, 2);
+  sum += part("States that the strategy plans does not choose: it tried 62 of 368.", other, 3, 2);
+  EXPECT_EQ(sum.exploration->notExplored.front(),
+            "States that the strategy plans does not choose: it tried 62 of 368.");
+  for (const char* tried : {"it tried 7 of 11.", "it tried 9 of 12."})
+    sum += part((std::string("States that the strategy plans does not choose: ") + tried).c_str(), other, 5, 1);
+  EXPECT_EQ(sum.exploration->notExplored,
+            (std::vector<std::string>{"States that the strategy plans does not choose.", other}));
+  ASSERT_EQ(sum.exploration->assumptions.size(), 1U);
+  EXPECT_EQ(sum.exploration->assumptions[0].points, 6U);
+  EXPECT_EQ(sum.exploration->assumptions[0].tried, 50U);
+  sum += part("States that the strategy two-plan does not choose: it tried 1 of 2.", other, 1, 1);
+  EXPECT_EQ(sum.exploration->notExplored.size(), 3U);
+}
+
 // What one recording only suspects and another one shows is shown, by that one's crash.
 TEST(ReportSum, TheWorseIsTold) {
   Finding suspected = found(FindingKind::MissingFlush, 1, 0), shown = suspected;
@@ -96,6 +125,40 @@ TEST(ReportSum, WhatWasNotSeenOfOneWasNotSeenOfTheSum) {
   sum = part;
   sum += part;
   EXPECT_TRUE(sum.complete());
+}
+
+TEST(ReportSum, WhatWasCheckedOfMechanismsAddsUp) {
+  Report one = reportOf({}), other = reportOf({});
+  one.mechanisms =
+      CheckedMechanisms{.mechanisms = {{.name = "a", .kind = "log", .objects = 1, .transactions = 2, .broken = 3}},
+                        .stores = 4,
+                        .unprotected = 5,
+                        .untyped = 6,
+                        .plans = 7,
+                        .plansForAll = 8,
+                        .inFlight = {{1, 10}, {2, 20}},
+                        .inFlightUnprotected = {{3, 30}}};
+  other.mechanisms = one.mechanisms;
+  other.mechanisms->inFlight = {{2, 5}, {4, 1}};
+  Report sum = one;
+  sum += other;
+  CheckedMechanisms expected{.mechanisms = {{.name = "a", .kind = "log", .objects = 2, .transactions = 4, .broken = 6}},
+                             .stores = 8,
+                             .unprotected = 10,
+                             .untyped = 12,
+                             .plans = 14,
+                             .plansForAll = 16,
+                             .inFlight = {{1, 10}, {2, 25}, {4, 1}},
+                             .inFlightUnprotected = {{3, 60}}};
+  EXPECT_EQ(sum.mechanisms, expected);
+  // Of one of the two only: what is known of it.
+  other.mechanisms.reset();
+  sum = one;
+  sum += other;
+  EXPECT_EQ(sum.mechanisms, one.mechanisms);
+  sum = other;
+  sum += one;
+  EXPECT_EQ(sum.mechanisms, one.mechanisms);
 }
 
 TEST(ReportSum, NothingIsNeutral) {

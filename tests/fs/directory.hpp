@@ -15,12 +15,12 @@ class Directory {
   explicit Directory(std::string root) : root_(std::move(root)) {}
 
   int creat(const char* path) {
-    int file = open(at(path).c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
-    return file < 0 ? -errno : close(file);
+    int file = ::open(at(path).c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
+    return file < 0 ? -errno : result(::close(file));
   }
   int mkdir(const char* path) { return result(::mkdir(at(path).c_str(), 0755)); }
   int write(const char* path, std::uint64_t offset, const void* data, std::size_t size) {
-    return withFile(path, O_WRONLY, [&](int file) { return pwrite(file, data, size, static_cast<off_t>(offset)); });
+    return withFile(path, O_WRONLY, [&](int file) { return ::pwrite(file, data, size, static_cast<off_t>(offset)); });
   }
   int append(const char* path, const void* data, std::size_t size) {
     return withFile(path, O_WRONLY | O_APPEND, [&](int file) { return ::write(file, data, size); });
@@ -38,6 +38,17 @@ class Directory {
   int unlink(const char* path) { return result(::unlink(at(path).c_str())); }
   int rmdir(const char* path) { return result(::rmdir(at(path).c_str())); }
   int rename(const char* path, const char* to) { return result(::rename(at(path).c_str(), at(to).c_str())); }
+  int open(const char* path) {
+    int file = ::open(at(path).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    return file < 0 ? -errno : file;
+  }
+  int pwrite(int file, std::uint64_t offset, const void* data, std::size_t size) {
+    return ::pwrite(file, data, size, static_cast<off_t>(offset)) < 0 ? -errno : 0;
+  }
+  int pread(int file, std::uint64_t offset, void* data, std::size_t size) {
+    return ::pread(file, data, size, static_cast<off_t>(offset)) < 0 ? -errno : 0;
+  }
+  int close(int file) { return result(::close(file)); }
   template <class Visit>
   int list(const char* path, Visit visit) {
     for (const auto& entry : std::filesystem::directory_iterator(at(path))) visit(entry.path().filename().c_str());
@@ -54,7 +65,7 @@ class Directory {
     return 0;
   }
   int read(const char* path, std::uint64_t offset, void* data, std::size_t size) {
-    return withFile(path, O_RDONLY, [&](int file) { return pread(file, data, size, static_cast<off_t>(offset)); });
+    return withFile(path, O_RDONLY, [&](int file) { return ::pread(file, data, size, static_cast<off_t>(offset)); });
   }
   int readlink(const char* path, std::string& says) {
     char text[256];
@@ -73,10 +84,10 @@ class Directory {
   static int result(int code) { return code == 0 ? 0 : -errno; }
   template <class Action>
   int withFile(const char* path, int flags, Action action) {
-    int file = open(at(path).c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
+    int file = ::open(at(path).c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0) return -errno;
     int code = action(file) < 0 ? -errno : 0;
-    close(file);
+    ::close(file);
     return code;
   }
   std::string root_;

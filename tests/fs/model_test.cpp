@@ -37,10 +37,11 @@ Call anyCall() {
 
 template <class F>
 void follow(F& files, Model& model, int count) {
+  OpenFiles opened;
   for (int i = 0; i < count; ++i) {
     Call call = anyCall();
     int right = model.apply(call);
-    int result = execute(files, call);
+    int result = execute(files, call, opened);
     RC_LOG() << textOf(call) << " -> " << result << ", model " << right << "\n";
     RC_ASSERT(result == right);
     Tree tree;
@@ -49,6 +50,15 @@ void follow(F& files, Model& model, int count) {
     std::string difference = differenceOf(tree, model.tree());
     RC_LOG() << difference << "\n";
     RC_ASSERT(difference.empty());
+    std::string wrong = wrongIn(files, opened, model);
+    RC_LOG() << wrong << "\n";
+    RC_ASSERT(wrong.empty());
+    RC_ASSERT(fsckOf(files, 0) == 0 || fsckOf(files, 0) == -ENOSYS);
+  }
+  while (!opened.empty()) {
+    Call call{Operation::Close, opened.begin()->first, "", 0, 0, 'a'};
+    RC_ASSERT(model.apply(call) == 0);
+    RC_ASSERT(execute(files, call, opened) == 0);
   }
 }
 

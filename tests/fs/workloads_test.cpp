@@ -47,6 +47,23 @@ TEST(Workloads, HaveWhatTheyNeed) {
   }
 }
 
+// What loses its last name while it is open is open when it does, and closed with the workload's last call at the
+// latest.
+TEST(Workloads, FilesAreUnlinkedWhileTheyAreOpen) {
+  std::size_t without = 0;
+  for (std::uint64_t n = 0; n < workloadCount(1); ++n) {
+    Model model;
+    for (const Call& call : workload(1, n)) {
+      model.apply(call);
+      for (const auto& [name, content] : model.opened()) without += model.tree().count(name) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(without, 6U);
+  std::string text;
+  for (const Call& call : workload(1, workloadCount(1) - 1)) text += textOf(call) + '\n';
+  EXPECT_EQ(text, "mkdir A\ncreat A/foo\nwrite A/foo 0 4196\nopen A/foo A/foo\nunlink A/foo\nclose A/foo\n");
+}
+
 TEST(Workloads, AreAllDifferent) {
   std::set<std::string> seen;
   for (std::uint64_t n = 0; n < workloadCount(2); n += 7) {
@@ -56,4 +73,25 @@ TEST(Workloads, AreAllDifferent) {
   }
   // Two operations that need nothing of each other may be written alike: rename A over B needs what mkdir B makes.
   EXPECT_GT(seen.size(), workloadCount(2) / 7 * 95 / 100);
+}
+
+// By chance, but the same for the same seed; each operation has what it needs, so most of them succeed.
+TEST(Workloads, ByChanceAreTheSameForASeed) {
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<Call> calls = randomWorkload(seed, 30);
+    EXPECT_EQ(calls, randomWorkload(seed, 30));
+    EXPECT_GE(calls.size(), 30U);
+    Model model;
+    std::size_t failed = 0;
+    std::string text;
+    for (const Call& call : calls) {
+      failed += model.apply(call) != 0 ? 1 : 0;
+      text += textOf(call) + '\n';
+    }
+    EXPECT_LT(failed, calls.size() / 2);
+    seen.insert(text);
+  }
+  EXPECT_EQ(seen.size(), 20U);
+  EXPECT_EQ(textOf(randomWorkload(7, 1).back()), "write A/C/bar 10 20");
 }

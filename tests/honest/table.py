@@ -56,14 +56,21 @@ WRITERS = {
             mutex_init mtx spin_lock rwlock_write rwlock_read semaphore_init semaphore_wait once barrier_init key_create thread_join fetch_or atomic_store
             lock_bts vmovntdq maskmovdqu sse avx512 scatter compress_store rep_stosq:5 assembly_add fxsave setcc thread_snprintf handler_full_mask
             blocked_signals close_all close_range vfork orphan timer generated_code movsq_backwards bts_far pop push x87 stmxcsr movbe xadd xchg_without_lock
-            cmpxchg8b recvmmsg futex_wake_op futex_lock_pi""",
+            cmpxchg8b recvmmsg futex_wake_op futex_lock_pi fortified_dprintf pwritev64v2 mutex_owner_ends mutex_owner_exits statx epoll_wait
+            ioctl getdents message_received thread_name signal_info socket_name punch_hole iconv times getrusage setitimer_old getcpu signal_stack_old statfs
+            lock_asked poll_many epoll_many message_large sendfile_offset splice_offset copy_range_offset parts_in_pm message_control message_header
+            assembly_again assembly_operand_again assembly_twice assembly_pointer movsl_four segment_base movs_backwards over_static over_stack stream_to_file stream_over
+            memory_stream stream_buffer late_atexit late_static late_thread_local late_key late_cancelled late_daemon write_barrier own_filter""",
+    ("compiled", "plain", "library", "late"): "looked_up_version looked_up_next",
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
+# Said, though what is written so is seen as well.
+SAID_WRITERS = {"signal_stack": "signal stack", "interface_list": "ioctl"}
 # Not followed, and said so: memory as a file.
-UNSEEN_WRITERS = {"proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen"}
+UNSEEN_WRITERS = {"task_number": "the number of a process", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen"}
 SIZES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200, 255, 256, 257, 300)
-PLACES = {"exec": "write_direct"}
-FLUSHES_MORE = {"getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
+PLACES = {"exec": "write_direct", **{way: "write_late" for way in ("late_atexit", "late_static", "late_thread_local", "late_key", "late_cancelled")}}
+FLUSHES_MORE = {"message_control", "getrusage", "statfs", "poll_many", "epoll_many", "setitimer_old", "times", "statx", "getdents", "signal_info", "socket_name", "getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
 
 READERS = {
     ALL: "direct memcmp strcmp atoi printf write fwrite cout string fork pread map_twice map_readonly thread signal_handler",
@@ -78,7 +85,9 @@ READERS = {
             bit_test_far compare_memory call_through_table blocked_signals blocked_signals_raw thread_blocked_signals handler_full_mask own_segv_handler
             segv_ignored close_all close_range no_descriptors other_user chdir madvise child_writes file_to_mapping mapping_to_file two_mappings map_part
             unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat looked_up_pread env_without_preload map_assembly pread_assembly grow_assembly
-            rename_assembly unlink_assembly fork_assembly sendmmsg""",
+            rename_assembly unlink_assembly fork_assembly sendmmsg fortified_read fortified_pread preadv64v2 stream_mapped call_indirect pcmpistri ldmxcsr movdqa_nt message_queue
+            thread_name link_target arguments command_line fnmatch wide_output iconv socket_option signal_mask getopt name_in_pool semaphores""",
+    ("compiled", "plain", "library", "late"): "looked_up_version looked_up_next",
     ("linked",): "crc32",
 }
 # What a restart prints is its answer. No operation is marked, so a wrong one is only suspected (decision 0008).
@@ -86,7 +95,10 @@ ANSWERS = set("""printf printf_number puts fputs putchar fwrite fwrite_unbuffere
             stderr perror""".split())
 ANSWER = {"options": ["--fail-on", "suspected"], "severity": "suspected", "kind": "cross-failure-race"}
 # Nobody sees what a ring reads, nor what is read of memory as a file.
-UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND"}
+UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen",
+                  "process_in_child": "process_vm_readv"}
+# Said, though what is read so is seen as well.
+SAID_READERS = {"clone_raw": "clone", "spawn_with_pool": "posix_spawn"}
 
 # Ways of endings.cpp, and what must be said of them.
 ENDINGS = {
@@ -109,8 +121,8 @@ UNKNOWN_BUILDS = ("plain", "stripped")
 # These never end by themselves: what is not told sooner is ended by the clock, and that need not take ten seconds.
 BLOCKED = {way for way, says in ENDINGS.items() if says and re.search("blocked|endless", says)} | {
     "output", "output_raw", "large_file", "processes", "jump_into_pm"}
-# Right, but each restart takes its time: half a gibibyte of memory, an interpreter that is loaded for each combination of lines.
-SLOW = {"end.memory", "end.memory_vector", "by.python_read"}
+# Right, but each restart takes its time: half a gibibyte of memory, an interpreter or two programs that are loaded for each combination of lines.
+SLOW = {"end.memory", "end.memory_vector", "by.python_read", "by.sh_cp"}
 ENDING_BUILDS = {"deadlock_pm": USUAL, "abort": ALL, "exit_1": ALL, "null_function": USUAL, "wild_function": USUAL, "loop_pm": USUAL, "loop": USUAL}
 
 # Ways of heap.cpp.
@@ -146,6 +158,15 @@ COMMANDS = {
     "by_hard_link": ("{ways} hard-linked check", FEW),
     "by_full_path": ("{ways} {folder}/pool check", FEW),
     "by_dots": ("{ways} ../{folder.name}/./pool check", FEW),
+    "setsid": ("setsid -w {ways} pool check", FEW),
+    "nohup": ("nohup {ways} pool check", FEW),
+    "flock": ("flock lockfile {ways} pool check", FEW),
+    "flock_pool": ("flock pool {ways} pool check", FEW),
+    "terminal": ("script -qec '{ways} pool check' /dev/null", FEW),
+    "make": ("make -s -f {folder}/rules check WAYS={ways}", FEW),
+    "redirected": ("sh -c '{ways} /dev/fd/0 check <>pool'", FEW),
+    "coprocess": ("bash -c 'coproc P {{ {ways} pool check; echo $?; }}; read code <&${{P[0]}}; wait; exit $code'", FEW),
+    "loader": ("sh -c '/lib64/ld-linux-x86-64.so.2 {ways} pool check'", FEW),
     "fork_server": ("xargs -a arguments {ways} pool", FEW),
 }
 CHECKERS = {"checker_script": ("{folder}/script {ways}", FEW), "checker_python": ("{folder}/by_mmap.py", FEW), "checker_env": ("env python3 {folder}/by_pread.py", FEW)}
@@ -158,6 +179,7 @@ FILES = {
     "by_perl.pl": "open(F, '<', $ARGV[0]); binmode F; read(F, $all, 65536); exit(substr($all, 0, 1) eq \"\\0\" || substr($all, 4096, 4) eq '4711' ? 0 : 1);\n",
     "script": "#!/bin/sh\nprogram=$1\nshift\nif \"$program\" \"$1\" check; then exit 0; fi\nexit 1\n",
     "arguments": "check\n",
+    "rules": "check:\n\t$(WAYS) pool check\n",
 }
 
 # In `make test`: a sample of every kind of row.
@@ -209,6 +231,9 @@ def write_rows():
             # Machine code that assembly spells as bytes: the pass can't tell what it does.
             if way == "clwb_bytes" and build in ("compiled", "reverse") and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="the assembly at")
+            # A flush within a string of assembly that stores again behind it.
+            if way in ("assembly_again", "assembly_operand_again") and build in ("compiled", "reverse"):
+                row = dataclasses.replace(row, code=3, says="the assembly at")
             # It is refused, and the program goes another way, which is seen.
             if way == "exchange_names" and row.code == 0:
                 row = dataclasses.replace(row, code=3, says="RENAME_EXCHANGE")
@@ -221,6 +246,10 @@ def write_rows():
     for build in FEW:
         for row in both("write.generated_flush", "write", build, "{ways} pool write generated_flush {version}", recover="{ways} pool check"):
             yield dataclasses.replace(row, code=3, says="(?i)generated|made at run time|JIT|no file|anonymous")
+    for way, says in SAID_WRITERS.items():
+        for build in FEW:
+            for row in both(f"write.{way}", "write", build, f"{{ways}} pool write {way} {{version}}", recover="{ways} pool check", place=f"write_{way}"):
+                yield row if row.code == 1 else dataclasses.replace(row, code=3, says=says)
     for way, says in UNSEEN_WRITERS.items():
         for build in FEW:
             for row in both(f"write.{way}", "write", build, f"{{ways}} pool write {way} {{version}}", recover="{ways} pool check"):
@@ -236,6 +265,10 @@ def read_rows():
         for build in FEW:
             for row in both(f"read.{way}", "read", build, "{ways} pool fill {version}", recover=f"{{ways}} pool read {way}"):
                 yield dataclasses.replace(row, code=3, says=says)
+    for way, says in SAID_READERS.items():
+        for build in FEW:
+            for row in both(f"read.{way}", "read", build, "{ways} pool fill {version}", recover=f"{{ways}} pool read {way}", place="fill_data"):
+                yield row if row.code == 1 else dataclasses.replace(row, code=3, says=says)
 
 
 def waits(way, build):
@@ -303,6 +336,9 @@ def special_rows():
         # Refused as it was before the run: no crash is to blame for that.
         yield from both("special.refused_before", "special", build, fill, recover="{ways} pool require", place="fill_data")
         # The right version, called by a wrapper in the recording.
+        # A process is left behind, and nobody waits for it.
+        for row in both("special.left_behind", "special", build, fill, recover="sh -c 'head -c 9000 pool >/dev/null; {ways} pool read pause & exit 0'"):
+            yield dataclasses.replace(row, code=3, place=None, says="leaves a process behind|it starts other processes")
         yield from both("special.recorded_by_sh", "special", build, "sh -c '{ways} pool fill {version}'", recover="{ways} pool check", place="fill_data")
         yield from both("special.recorded_by_env", "special", build, "env A=1 {ways} pool fill {version}", recover="{ways} pool check", place="fill_data")
         yield from both("special.recorded_by_link", "special", build, "{ways} linked fill {version}", recover="{ways} pool check", place="fill_data")

@@ -160,7 +160,7 @@ void countsFit() {
   Heap heap(64);
   for (unsigned o = 0; o < kObjects; ++o) run.program.test("Node.word", heap.addressOf(o, guardian));
   const Trace& trace = run.program.trace();
-  const LikelyCommits found = likelyCommits(trace, CommitsProgram::guardians({"Node.word"}));
+  const LikelyCommits found = likelyCommits(trace, accessesOf(CommitsProgram::guardians({"Node.word"})));
   std::vector<LikelyCommit> expected;
   std::uint64_t to = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

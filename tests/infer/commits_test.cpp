@@ -16,7 +16,7 @@ std::vector<EventNo> storesOf(const LikelyCommits& found) {
 }
 
 LikelyCommits commitsOf(Program& program, std::vector<FieldKey> guardians) {
-  return likelyCommits(program.trace(), Program::guardians(std::move(guardians)));
+  return likelyCommits(program.trace(), accessesOf(Program::guardians(std::move(guardians))));
 }
 
 using Events = std::vector<EventNo>;
@@ -54,7 +54,7 @@ TEST(Commits, GuardianThatTheTraceNeverTests) {
   Guardians guardians = Program::guardians({"Log.tail", "Slot.valid"});
   for (Guardian& guardian : guardians.guardians) guardian.writes = {Program::sourceOf(guardian.field)};
   guardians.guardians[0].reads.clear();
-  const LikelyCommits found = likelyCommits(p.trace(), guardians);
+  const LikelyCommits found = likelyCommits(p.trace(), accessesOf(guardians));
   EXPECT_EQ(found.commits, (std::vector<LikelyCommit>{{tail, "Log.tail", false}, {other, "Log.tail", false}}));
 }
 
@@ -67,7 +67,8 @@ TEST(Commits, GuardianThatIsOnlyCopied) {
     Guardians guardians = Program::guardians({"Entry.valid"});
     guardians.guardians[0].reads.clear();
     guardians.guardians[0].writes = {Program::sourceOf("Entry"), Program::sourceOf("Entry.valid")};
-    EXPECT_EQ(storesOf(likelyCommits(p.trace(), guardians)), storedToo ? Events{alone} : (Events{copy, more}));
+    EXPECT_EQ(storesOf(likelyCommits(p.trace(), accessesOf(guardians))),
+              storedToo ? Events{alone} : (Events{copy, more}));
   }
 }
 
@@ -196,7 +197,7 @@ TEST(Commits, AccessesInsideWrappersAreToldApart) {
   p.store(640, 1);
   Guardians guardians = Program::guardians({"Slot.valid"});
   guardians.guardians[0].reads = {inWrapper(60)};
-  EXPECT_EQ(storesOf(likelyCommits(p.trace(), guardians)), Events{tested});
+  EXPECT_EQ(storesOf(likelyCommits(p.trace(), accessesOf(guardians))), Events{tested});
 }
 
 // One that an optimiser merged is a read at each of its places.
@@ -214,12 +215,12 @@ TEST(Commits, SitesWithSeveralSources) {
 
 TEST(Commits, Reasons) {
   const Guardians guardians = Program::guardians({"Slot.valid"});
-  EXPECT_EQ(reasonOf(LikelyCommit{1, "Slot.valid", false}, guardians),
+  EXPECT_EQ(reasonOf(LikelyCommit{1, "Slot.valid", false}, accessesOf(guardians)),
             "sets Slot.valid: map.cpp:20 tests Slot.valid before map.cpp:20 reads Node.value");
-  EXPECT_EQ(reasonOf(LikelyCommit{1, "Slot.valid", true}, guardians),
+  EXPECT_EQ(reasonOf(LikelyCommit{1, "Slot.valid", true}, accessesOf(guardians)),
             "sets Slot.valid by a locked instruction: map.cpp:20 tests Slot.valid before map.cpp:20 reads Node.value");
-  EXPECT_EQ(reasonOf(LikelyCommit{1, "", true}, guardians), "is a locked instruction");
-  EXPECT_EQ(reasonOf(LikelyCommit{1, "Gone.field", false}, guardians), "sets Gone.field");
+  EXPECT_EQ(reasonOf(LikelyCommit{1, "", true}, accessesOf(guardians)), "is a locked instruction");
+  EXPECT_EQ(reasonOf(LikelyCommit{1, "Gone.field", false}, accessesOf(guardians)), "sets Gone.field");
 }
 
 }  // namespace

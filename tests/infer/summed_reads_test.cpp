@@ -103,6 +103,83 @@ TEST(SummedReads, WhatDoesNotMix) {
             "%k\n %t = load i64, ptr %e\n %next = xor i64 %t, %h"));
 }
 
+// As function(), with a loop of bits in each turn: %x goes in, %c is so far, `step` makes %d of it.
+std::string bitByBit(const std::string& step, const std::string& after) {
+  return R"(define i64 @f(ptr %p, i64 %n, i64 %want) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %i1, %more ]
+  %h = phi i64 [ 7, %entry ], [ %d, %more ]
+  %go = icmp ult i64 %i, %n
+  br i1 %go, label %body, label %end
+body:
+  %at = getelementptr i64, ptr %p, i64 %i
+  %w = load i64, ptr %at, !blackout.field !1
+  %x = xor i64 %h, %w
+  br label %bits
+bits:
+  %c = phi i64 [ %x, %body ], [ %d, %bits ]
+  %k = phi i64 [ 0, %body ], [ %k1, %bits ]
+)" + step +
+         R"(
+  %k1 = add i64 %k, 1
+  %again = icmp ult i64 %k1, 64
+  br i1 %again, label %bits, label %more
+more:
+  %i1 = add i64 %i, 1
+  br label %head
+end:
+)" + after +
+         "\n}\n";
+}
+
+TEST(SummedReads, BitByBit) {
+  const std::string down = "%s = lshr i64 %c, 1\n %b = and i64 %c, 1\n ";
+  const std::string chosen =
+      down + "%t = icmp ne i64 %b, 0\n %y = xor i64 %s, -3932672073523589310\n %d = select i1 %t, i64 %y, i64 %s";
+  const std::string masked = down + "%m = sub i64 0, %b\n %a = and i64 %m, -3932672073523589310\n %d = xor i64 %s, %a";
+  const std::string up =
+      "%s = shl i64 %c, 1\n %t = icmp slt i64 %c, 0\n %y = select i1 %t, i64 4823603603198064275, i64 0\n %d = xor i64 "
+      "%s, %y";
+  for (const std::string& step : {chosen, masked, up}) EXPECT_TRUE(onlySummed(bitByBit(step, kCompare))) << step;
+  EXPECT_FALSE(onlySummed(bitByBit(chosen, "store i64 %h, ptr @kept\n ret i64 0")));
+  // A constant without its highest bit makes one sum of two.
+  EXPECT_FALSE(onlySummed(
+      bitByBit(down + "%m = sub i64 0, %b\n %a = and i64 %m, 5290699963331186498\n %d = xor i64 %s, %a", kCompare)));
+  // Shifted, and no more; a bit that is looked at; one bit for a whole word.
+  EXPECT_FALSE(onlySummed(bitByBit("%d = lshr i64 %c, 1", kCompare)));
+  EXPECT_FALSE(onlySummed(bitByBit(chosen + "\n %q = zext i1 %t to i64\n store i64 %q, ptr @kept", kCompare)));
+  EXPECT_FALSE(
+      mixes("%c = xor i64 %h, %w\n %s = lshr i64 %c, 1\n %b = and i64 %c, 1\n %m = sub i64 0, %b\n %a = and i64 %m, "
+            "-3932672073523589310\n %next = xor i64 %s, %a"));
+}
+
+// Fletcher's and Adler's sums: three neighbours can make up for each other.
+TEST(SummedReads, TwoPlainSums) {
+  EXPECT_FALSE(onlySummed(R"(define i64 @f(ptr %p, i64 %n, i64 %want) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %i1, %body ]
+  %a = phi i64 [ 1, %entry ], [ %a1, %body ]
+  %b = phi i64 [ 0, %entry ], [ %b1, %body ]
+  %go = icmp ult i64 %i, %n
+  br i1 %go, label %body, label %end
+body:
+  %at = getelementptr i64, ptr %p, i64 %i
+  %w = load i64, ptr %at, !blackout.field !1
+  %a1 = add i64 %a, %w
+  %b1 = add i64 %b, %a1
+  %i1 = add i64 %i, 1
+  br label %head
+end:
+  %s = shl i64 %b, 32
+  %h = xor i64 %a, %s
+)" + std::string(kCompare) +
+                          "\n}\n"));
+}
+
 TEST(SummedReads, WhatElseIsDoneWithThem) {
   auto used = [](const std::string& more) { return !mixes(std::string(kFnv) + "\n" + more); };
   EXPECT_TRUE(used("store i64 %w, ptr @kept"));

@@ -83,6 +83,26 @@ TEST(AnswerJudge, ATestMadeOnPurposeIsExemptByItsValueAlone) {
   EXPECT_NE(lost.siteAtFault(lost.shown, in, "crash occurred\n"), 0U);
 }
 
+// A count that says how many entries to read is a test, and what an operation that has ended counted was promised. A
+// flag that it leaves as it found it was not.
+TEST(AnswerJudge, WhatAnEndedOperationMadeOfATestedValueIsData) {
+  SpaceNo in = 1;  // the second operation's entry is about to be durable
+  for (bool counts : {true, false}) {
+    JudgedProgram p;
+    p.opBegin(1, "append");
+    p.storeAt(p.place(1), kA, 1);
+    if (!counts) p.persist(kA), p.storeAt(p.place(2), kA, 0);
+    p.opEnd(1);
+    p.opBegin(1, "append");
+    p.storeAt(p.place(3), kC, 1), p.persist(kC);
+    p.opEnd(1);
+    JudgedRestarts r(
+        p, [](FakeMemory& m) { return printed(std::to_string(m.load(kA, 8, kReadA)) + " entries\n"); }, tests(kReadA));
+    SpaceNo at = counts ? in : SpaceNo(2);
+    EXPECT_EQ(r.siteAtFault(r.shown, at, counts ? "0 entries\n" : "1 entries\n"), counts ? kReadA : 0U) << counts;
+  }
+}
+
 // The same where nobody has analysed the code: a value that decides over what is read is a test.
 TEST(AnswerJudge, AValueThatDecidesOverReadsIsExemptAndOneThatDoesNotIsData) {
   SpaceNo in = 2;  // C is not durable yet, and A will be the next to be stored

@@ -369,6 +369,11 @@ TEST(CrashCheck, AProgramBugComesFirstAndIsNoCrashBug) {
   CrashCheck c = check(p, follow);
   const Finding& f = only(c);
   EXPECT_EQ(nameOf(f.kind), "program-bug");
+  // The state is what the whole run leaves.
+  ASSERT_TRUE(f.crashState);
+  ASSERT_EQ(f.crashState->size(), 1U);
+  EXPECT_EQ(f.crashState->front().at, p.end());
+  EXPECT_TRUE(f.crashState->front().persisted.empty());
   EXPECT_GT(c.exploration.failing, 0U) << "the same failure after crashes is counted and blamed on nothing else";
 }
 

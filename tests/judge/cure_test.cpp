@@ -83,6 +83,31 @@ TEST(Hint, OneMistakeInTwoPlacesIsCuredInBoth) {
   EXPECT_EQ(std::get<TriedCure>(*tried).gone, 2U);
 }
 
+// Two nodes are published by the same lines, without a flush, or without a fence before the root: each needs its own.
+TEST(Hint, OneMistakeMadeTwiceIsCuredBothTimes) {
+  for (const char* kind : {"missing-flush", "missing-fence"}) {
+    JudgedProgram p;
+    const auto value = p.place(1), root = p.place(2), flush = p.place(3);
+    for (std::uint64_t node : {0U, 1U}) {
+      p.storeAt(value, 512 + 64 * node, 5);
+      if (kind == std::string("missing-fence")) p.flushAt(flush, 512 + 64 * node);
+      p.storeAt(root, 64 * node, 1);
+      p.persist(64 * node);
+    }
+    const CrashCheck c = check(p, [](FakeMemory& m) {
+      for (std::uint64_t node : {0U, 1U})
+        if (m.load(64 * node) == 1 && m.load(512 + 64 * node) != 5) return crashed();
+      return exited();
+    });
+    const Finding& f = only(c);
+    EXPECT_EQ(nameOf(f.kind), kind);
+    auto tried = std::find_if(f.evidence.begin(), f.evidence.end(),
+                              [](const Fact& fact) { return std::holds_alternative<TriedCure>(fact); });
+    ASSERT_NE(tried, f.evidence.end());
+    EXPECT_EQ(std::get<TriedCure>(*tried).gone, std::get<TriedCure>(*tried).states) << kind;
+  }
+}
+
 // A restart that fails whatever is lost: nothing cures it.
 TEST(Hint, WithoutACureThereIsNone) {
   JudgedProgram p;
@@ -285,6 +310,10 @@ TEST(Hint, ATransactionThatLacksAnAdd) {
     }
     const Finding& f = only(c);
     EXPECT_THAT(hintOf(f), HasSubstr("the transaction had not logged these bytes"));
+    ASSERT_EQ(f.fixes.size(), 1U);
+    EXPECT_EQ(f.fixes[0].where, Fix::Where::Log);
+    EXPECT_EQ(f.fixes[0].ranges, 1U);
+    EXPECT_EQ(f.fixes[0].states, c.exploration.failing);
     EXPECT_EQ(f.bugClass, BugClass::Race);
     EXPECT_EQ(causeSites(f).front(), 7U);
   }
@@ -308,6 +337,131 @@ TEST(Mistakes, ALockIsOne) {
   EXPECT_EQ(f.shownBy->states, c.exploration.failing);
   EXPECT_THAT(verdictOf(f), HasSubstr("does not cope with what (1) stores"));
   EXPECT_EQ(hintOf(f), "") << "nothing of the run cures it";
+}
+
+// A transaction logs a balance after it has changed it. A crash before that finds it changed and not in the log, a
+// crash afterwards in the log with its new value, and restarts fail in two ways.
+TEST(Mistakes, BytesThatAreLoggedTooLateAreOne) {
+  JudgedProgram p;
+  p.storeAt(p.place(1), 0, 10);
+  p.storeAt(p.place(2), 64, 10);
+  p.clwb(1, 0), p.clwb(1, 64), p.sfence(1);
+  p.event(EventKind::TxBegin);
+  add(p, 0, 8);
+  p.storeAt(p.place(3), 128, 10), p.persist(128);
+  p.storeAt(p.place(4), 192, 1), p.persist(192);
+  p.storeAt(p.place(5), 0, 7), p.persist(0);
+  p.storeAt(p.place(6), 64, 13), p.persist(64);
+  add(p, 64, 8);
+  p.storeAt(p.place(7), 136, 13), p.persist(136);
+  p.storeAt(p.place(8), 192, 2), p.persist(192);
+  p.storeAt(p.place(9), 192, 0), p.persist(192);
+  p.event(EventKind::TxEnd);
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    std::uint64_t log = m.load(192);
+    std::uint64_t a = log >= 1 ? m.load(128) : m.load(0), b = log >= 2 ? m.load(136) : m.load(64);
+    if (a == 0 || b == 0 || a + b == 20) return exited();
+    return broke(log == 2 ? "what is in the log is right" : "the sum is right");
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(causeSites(f).front(), 6U);
+  EXPECT_EQ(f.shownBy->states, c.exploration.failing);
+}
+
+// The same in two transactions, each of which shows another half: in the first a crash before the bytes are logged, in
+// the second one after that, when nothing can put them right any more. Restarts answer the same, so it is one.
+TEST(Mistakes, BytesThatAreLoggedTooLateAreOneInAnyTransaction) {
+  JudgedProgram p;
+  p.writer.event(EventKind::TxIgnore, 1, p.at(128), 128);  // its log
+  p.storeAt(p.place(1), 0, 10);
+  p.storeAt(p.place(2), 64, 10);
+  p.clwb(1, 0), p.clwb(1, 64), p.sfence(1);
+  for (std::uint64_t number : {1, 2}) {
+    p.storeAt(p.place(20), 320, number), p.persist(320);
+    p.event(EventKind::TxBegin);
+    add(p, 0, 8);
+    p.storeAt(p.place(3), 128, 13 - 3 * number), p.persist(128);
+    p.storeAt(p.place(4), 192, 1), p.persist(192);
+    p.storeAt(p.place(5), 0, 10 - 3 * number), p.persist(0);
+    p.storeAt(p.place(6), 64, 10 + 3 * number), p.persist(64);
+    add(p, 64, 8);
+    p.storeAt(p.place(7), 136, 10 + 3 * number), p.persist(136);
+    p.storeAt(p.place(8), 192, 2), p.persist(192);
+    p.storeAt(p.place(9), 192, 0), p.persist(192);
+    p.event(EventKind::TxEnd);
+  }
+  const CrashCheck c = check(p, [](FakeMemory& m) {
+    std::uint64_t number = m.load(320), log = m.load(192);
+    std::uint64_t a = log >= 1 ? m.load(128) : m.load(0), b = log >= 2 ? m.load(136) : m.load(64);
+    if (a == 0 || b == 0 || a + b == 20 || (log == 2) != (number == 2)) return exited();
+    return broke("the sum is right");
+  });
+  const Finding& f = only(c);
+  EXPECT_EQ(causeSites(f).front(), 6U);
+  EXPECT_EQ(f.shownBy->states, c.exploration.failing);
+}
+
+// A leaf is emptied before the slot that leads to it leads past it. The second time the slot gets back what it held
+// before the leaf was there, as a flag would that is cleared; the mistake is the same.
+TEST(Mistakes, SpoiledBeforeItIsLetGoIsOneWhateverTheSlotHeldBefore) {
+  constexpr std::uint64_t kEmptied = 10, kPast = 11;
+  for (bool backFirst : {false, true}) {
+    JudgedProgram p;
+    for (std::uint64_t leaf : {1, 2, 3}) p.storeAt(p.place(leaf), 64 * leaf, 5), p.persist(64 * leaf);
+    auto put = [&](std::uint64_t leaf) { p.storeAt(p.place(20), 0, leaf), p.persist(0); };
+    auto remove = [&](std::uint64_t leaf, std::uint64_t next) {
+      p.storeAt(p.place(kEmptied), 64 * leaf, 0), p.persist(64 * leaf);
+      p.storeAt(p.place(kPast), 0, next), p.persist(0);
+    };
+    if (backFirst) {
+      put(3), put(1), remove(1, 3);
+      put(2), remove(2, 4);
+    } else {
+      put(1), remove(1, 3);
+      put(2), remove(2, 3);
+    }
+    const CrashCheck c = check(p, [](FakeMemory& m) {
+      std::uint64_t leaf = m.load(0);
+      return leaf != 0 && leaf < 4 && m.load(64 * leaf) != 5 ? broke("leaf " + std::to_string(leaf)) : exited();
+    });
+    const Finding& f = only(c);
+    EXPECT_EQ(nameOf(f.kind), "wrong-order");
+    EXPECT_EQ(causeSites(f), (std::vector<std::uint64_t>{kPast, kEmptied}));
+    EXPECT_EQ(f.shownBy->states, c.exploration.failing);
+  }
+}
+
+// A block that is still in use is filled anew: no single store of it does the harm. Whatever part of them a crash
+// keeps, it is the one mistake; and how else restarts fail by it is said.
+TEST(Mistakes, ABlockThatIsFilledWhileItIsInUseIsOne) {
+  auto made = [](bool alsoLost) {
+    auto p = std::make_unique<JudgedProgram>();
+    p->storeAt(p->place(1), 64, 5), p->storeAt(p->place(2), 128, 5);
+    p->clwb(1, 64), p->clwb(1, 128), p->sfence(1);
+    p->storeAt(p->place(3), 0, 5), p->persist(0);
+    if (alsoLost) p->storeAt(p->place(8), 256, 1), p->storeAt(p->place(9), 320, 1), p->persist(320);
+    p->storeAt(p->place(4), 64, 6), p->storeAt(p->place(5), 128, 6);
+    p->clwb(1, 64), p->clwb(1, 128), p->sfence(1);
+    p->storeAt(p->place(6), 0, 6), p->persist(0);
+    return p;
+  };
+  auto recovery = [](FakeMemory& m) {
+    std::uint64_t generation = m.load(0);
+    if (generation == 0) return exited();
+    if (m.load(320) == 1 && m.load(256) != 1) return exited(9);
+    bool first = m.load(64) == generation, second = m.load(128) == generation;
+    return first && second ? exited() : first ? exited(3) : second ? exited(4) : crashed();
+  };
+  const CrashCheck one = check(*made(false), recovery);
+  const Finding& f = only(one);
+  EXPECT_EQ(nameOf(f.kind), "not-atomic");
+  EXPECT_EQ(f.shownBy->states, one.exploration.failing);
+  EXPECT_THAT(causeSites(f), testing::ElementsAre(4, 6));
+  EXPECT_TRUE(says(f, "in another way: one exits with 3"));
+  EXPECT_TRUE(says(f, "in another way: one exits with 4"));
+  EXPECT_FALSE(says(f, "one crashes")) << "that is the finding's own way";
+  // What is lost besides is a mistake of its own.
+  EXPECT_EQ(check(*made(true), recovery).findings.size(), 2U);
 }
 
 // What was to be made durable apart is a mistake of its own.

@@ -130,11 +130,84 @@ TEST(OrderJudge, ASpecificationThatDoesNotFitIsNotBelieved) {
   EXPECT_EQ(o.judge.fits(intact).error().sentence, "a register has no operation \"peek\"");
 }
 
+// Thread 2 reads what thread 1 has written and not made durable, while the write is under way: it is the witness. What
+// returned before that, `before` if there is any, saw nothing of it.
+struct SeenEarly : JudgedProgram {
+  explicit SeenEarly(std::optional<std::uint64_t> before, bool kept = true,
+                     std::optional<std::uint64_t> replaced = {}) {
+    std::string name = encodeValues(Values{Value::ofText("register")});
+    writer.blob(EventKind::OpValues, 1, 0, name, BLACKOUT_VALUES_ARGUMENTS);
+    writer.blob(EventKind::OpBegin, 1, 0, "specification", BLACKOUT_OP_VALUES);
+    opEnd(1);
+    if (before) {
+      writer.blob(EventKind::OpBegin, 1, *before, "write");
+      if (kept) {
+        storeAt(place(3), 0, *before);
+        persist(0);
+      }
+      opEnd(1);
+    }
+    writer.blob(EventKind::OpBegin, 1, 5, "write");
+    if (replaced) {
+      writer.blob(EventKind::OpBegin, 2, *replaced, "write");
+      storeAt(place(4), 0, *replaced, 8, 2);
+      persist(0, 2);
+      opEnd(2);
+    }
+    storeAt(place(1), 0, 5);
+    writer.blob(EventKind::OpValues, 2, 0, encodeValues({}), BLACKOUT_VALUES_ARGUMENTS);
+    writer.blob(EventKind::OpBegin, 2, 0, "read", BLACKOUT_OP_VALUES);
+    writer.blob(EventKind::OpValues, 2, 0, encodeValues(Values{Value::ofUnsigned(5)}), BLACKOUT_VALUES_RESULTS);
+    writer.event(EventKind::OpEnd, 2, 0, 0, BLACKOUT_OP_VALUES);
+    storeAt(place(2), 64, 1, 8, 2);
+    persist(64, 2);
+    persist(0);
+    opEnd(1);
+  }
+  // The witnesses of each restart that reads this, by their results; one list for all.
+  std::set<std::vector<std::string>> witnesses(std::uint64_t read) {
+    Orders o(*this, reads);
+    std::set<std::vector<std::string>> all;
+    for (SpaceNo s : idRange<SpaceNo>(o.restarts.explorer.spaceCount()))
+      for (RecoveryNo r : o.restarts.explorer.space(s).recoveries) {
+        const Outcome& outcome = o.restarts.explorer.outcome(o.restarts.explorer.outcomeNo(r));
+        auto none = o.judge.noOrder(s, outcome);
+        if (!none || outcome.history[0].results[0].number != read) continue;
+        std::vector<std::string> names;
+        for (std::uint32_t w : none->witnesses)
+          names.push_back(none->operations[w].operation.name + " of thread " +
+                          std::to_string(none->operations[w].thread));
+        all.insert(names);
+      }
+    return all;
+  }
+};
+
+TEST(OrderJudge, WhoSawWhatWasNotDurableIsTheWitness) {
+  using Names = std::set<std::vector<std::string>>;
+  EXPECT_EQ(SeenEarly({}).witnesses(0), Names{{"read of thread 2"}});
+  EXPECT_EQ(SeenEarly(7).witnesses(7), Names{{"read of thread 2"}});
+  // What had returned before is lost as well: that nobody saw anything too early is no excuse.
+  EXPECT_EQ(SeenEarly(7, false).witnesses(0), Names{{}});
+}
+
+// Two operations of thread 2 are acknowledged while that of thread 1 is under way: a write that is durable, and a read
+// of what replaced it. Neither has to have happened before the crash; both may have.
+TEST(OrderJudge, WitnessesMayHaveHappened) {
+  SeenEarly p({}, true, 9);
+  EXPECT_EQ(p.witnesses(9), (std::set<std::vector<std::string>>{{"write of thread 2", "read of thread 2"}}));
+}
+
 TEST(OrderJudge, WhatTheProgramIsComesFromItsOperations) {
   Written unknown(true, "tree");
   EXPECT_FALSE(orderRulesOf(unknown.index().operations(), lin::Criterion::Durable));
   Written silent(true, nullptr);
   EXPECT_FALSE(orderRulesOf(silent.index().operations(), lin::Criterion::Durable)->has_value());
+  Written own(true, "own");
+  EXPECT_FALSE(orderRulesOf(own.index().operations(), lin::Criterion::Durable)->has_value());
+  EXPECT_TRUE(judgesItself(own.index().operations()));
+  EXPECT_FALSE(judgesItself(unknown.index().operations()));
+  EXPECT_FALSE(judgesItself(silent.index().operations()));
 }
 
 }  // namespace

@@ -49,6 +49,36 @@ TEST(ProgramGuardians, AnAnalysisThatWasGivenUpIsNotUsedAndThatIsSaid) {
       << guardians.leftOut();
 }
 
+// The second one asks nobody: the program is gone by then.
+TEST(ProgramGuardians, OneAnalysisIsEnoughForAllRecordings) {
+  auto made = std::make_shared<ProgramGuardians::Made>();
+  std::string path;
+  std::vector<GuardianAccesses> accesses;
+  {
+    Program program;
+    path = program.path;
+    ProgramGuardians first({path}, {}, {}, made);
+    accesses = first.accesses();
+    EXPECT_FALSE(accesses.empty());
+    EXPECT_FALSE(accesses.at(0).reads.empty());
+    EXPECT_FALSE(accesses.at(0).why.empty());
+  }
+  ProgramGuardians second({path}, {}, {}, made);
+  EXPECT_EQ(second.accesses(), accesses);
+  EXPECT_TRUE(second.isCommitVariable("N.valid"));
+  EXPECT_FALSE(ProgramGuardians({path}).known());
+}
+
+// Who needs no more than what likely stores are told by can do without an analysis that was given up.
+TEST(ProgramGuardians, WhatWasLeftOutIsSaidToWhoeverAskedForIt) {
+  Program program;
+  ProgramGuardians guardians({program.path}, {}, {.steps = 1});
+  EXPECT_TRUE(guardians.accesses().empty());
+  EXPECT_EQ(guardians.leftOut(), "");
+  EXPECT_FALSE(guardians.known());
+  EXPECT_NE(guardians.leftOut(), "");
+}
+
 TEST(ProgramGuardians, WithoutBitcodeNothingIsKnownAndNothingIsMissing) {
   ProgramGuardians guardians({"/no/program"});
   EXPECT_FALSE(guardians.known());

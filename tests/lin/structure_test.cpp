@@ -90,6 +90,38 @@ TEST(Structure, LinearizableAndDurableAreTwoThings) {
   EXPECT_EQ(judged(StructureKind::Queue, swapped).answer, lin::Answer::Yes);
 }
 
+// What is full takes nothing, and says so; one with nothing in it is not full.
+TEST(Structure, WhatIsFullRefuses) {
+  for (StructureKind kind : {StructureKind::Queue, StructureKind::Stack}) {
+    std::string in = kind == StructureKind::Queue ? "enqueue" : "push";
+    std::string out = kind == StructureKind::Queue ? "dequeue" : "pop";
+    std::vector<Made> all = {{in, {n(1)}, Values{n(1)}}, {in, {n(2)}, Values{n(0)}}, kCrash,
+                             {in, {n(3)}, Values{n(0)}}, {out, {}, Values{n(1)}},    {out, {}, Values{}}};
+    EXPECT_EQ(judged(kind, all).answer, lin::Answer::Yes);
+    all[4].results = Values{n(2)};  // it was refused, and is there
+    EXPECT_EQ(judged(kind, all).answer, lin::Answer::No);
+    all[4].results = Values{n(1)};
+    all.push_back({in, {n(4)}, Values{n(0)}});  // nothing is in it
+    EXPECT_EQ(judged(kind, all).answer, lin::Answer::No);
+    all.back().results = Values{n(1)};
+    EXPECT_EQ(judged(kind, all).answer, lin::Answer::Yes);
+  }
+}
+
+// An interrupted operation on another key, which the search first tries as if it had taken effect.
+TEST(Structure, TheContradictionIsThatOfTheKeyWithoutAnOrder) {
+  OrderVerdict v = judged(StructureKind::Map, {{"remove", {n(1)}, Values{n(0)}},
+                                               {"insert", {n(2), n(20)}, Values{n(1)}},
+                                               {"insert", {n(1), n(10)}, {}},
+                                               kCrash,
+                                               {"get", {n(1)}, Values{}},
+                                               {"get", {n(2)}, Values{}}});
+  ASSERT_TRUE(v.none);
+  EXPECT_EQ(v.none->call, 4U);
+  EXPECT_EQ(v.none->part, (std::vector<std::uint32_t>{1, 4}));
+  EXPECT_EQ(v.none->longest, (std::vector<std::uint32_t>{1}));
+}
+
 TEST(Structure, ValuesOfEveryKindAreToldApart) {
   StructureCalls calls(StructureKind::Map, false);
   Values key = {Value::ofText("k"), Value::ofBytes("v")};

@@ -51,6 +51,31 @@
 // MISSING: --ops missing.txt: can't be read
 // RUN: not %blackout lin --pm pool --criterion loose -- ./harness pool 2>&1 | FileCheck %s --check-prefix=LOOSE
 // LOOSE: --criterion loose: it is durable, strict or buffered
+//
+// Files of operations that are wrong: the one sentence of the harness, and nothing is explored.
+// RUN: printf 'enqueue 7\n' > other.ops && printf 'insert 1 10\ninsert seven 7\n' > words.ops && printf 'insert -3 1\n' > negative.ops
+// RUN: printf 'insert 99999999999999999999 1\n' > large.ops && printf '\n# none\n' > none.ops && : > empty.ops && printf 'insert \001\377 1\n' > bytes.ops
+// RUN: for f in other words negative large none empty bytes; do %blackout lin --pm pool --ops $f.ops -- ./harness pool > $f.txt 2>&1; test $? -eq 3 || exit 1; done
+// RUN: %blackout lin --pm pool --ops . -- ./harness pool > folder.txt 2>&1; test $? -eq 3
+// RUN: cat other.txt words.txt negative.txt large.txt none.txt empty.txt bytes.txt folder.txt | FileCheck %s --check-prefix=FILES
+// FILES: other.ops: enqueue 7: this map has no such operation; it has insert with 2 arguments, get with 1 argument, remove with 1 argument
+// FILES-NEXT: blackout lin: ./harness: it ended with exit code 2 before it mapped any PM; nothing was recorded
+// FILES: words.ops, line 2: arguments are numbers from 0 to 2^64 - 1: insert seven 7
+// FILES-NEXT: nothing was recorded
+// FILES: negative.ops, line 1: arguments are numbers
+// FILES-NEXT: nothing was recorded
+// FILES: large.ops, line 1: arguments are numbers
+// FILES-NEXT: nothing was recorded
+// FILES: none.ops: there is no operation in it
+// FILES-NEXT: nothing was recorded
+// FILES: empty.ops: can't be read, or is empty
+// FILES-NEXT: nothing was recorded
+// FILES: bytes.ops, line 1: arguments are numbers from 0 to 2^64 - 1: insert ?? 1
+// FILES-NEXT: nothing was recorded
+// FILES: can't be read, or is empty
+// FILES-NEXT: nothing was recorded
+// RUN: not %blackout lin --pm pool --operations 0 -- ./harness pool 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: --operations 0: nothing would be tested; one at least
 #include <blackout/lin.hpp>
 
 #include "Inputs/pool.h"

@@ -10,7 +10,7 @@
 // LOST: shown: lost after it was acknowledged [not-linearizable, missing-flush]
 // LOST: {{^}}  put(1, 10) {{ *}}acknowledged
 // LOST-NEXT: {{^}}  crash
-// LOST-NEXT: {{^}}  get(1) -> 0 {{ *}}no order of the operations explains this answer: 10 was promised, and nobody wrote 0 (durable linearizability of a map)
+// LOST-NEXT: {{^}}  get(1) -> 0 {{ *}}no order of the operations explains this answer: 10 was promised, and nobody wrote 0 there (durable linearizability of a map)
 //
 // The same program says what it is: a get that finds nothing must not have a result then.
 // RUN: %blackout check --pm pool -- ./program pool right named > out.txt 2>&1; test $? -eq 3

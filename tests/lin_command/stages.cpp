@@ -24,6 +24,10 @@
 // ALL: shown: half of an interrupted operation is there
 // ALL: evidence: Found by exploring all states at likely linearization points; the two tests there do not show it.
 //
+// Without a generator of operations nothing is said of its options.
+// RUN: %blackout check --pm pool --strategy tests -- ./map pool > checked 2>&1; FileCheck %s --check-prefix=CHECKED < checked
+// CHECKED: note: The recorded run reached {{[0-9]+}} of {{[0-9]+}} lines that store to the structs in persistent memory; never reached: {{.*}}. What was not reached was not tested: other arguments or input may reach it.
+//
 // The two tests alone find two of the mistakes, and the report says what they leave out; all states find the third.
 // RUN: env BUG=1 not %blackout lin --pm pool --ops ops.txt --strategy tests -- ./map pool 2>&1 | FileCheck %s --check-prefix=TESTS
 // RUN: env BUG=2 not %blackout lin --pm pool --ops ops.txt --strategy tests:guardians -- ./map pool 2>&1 | FileCheck %s --check-prefix=TESTS

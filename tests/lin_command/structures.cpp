@@ -20,6 +20,15 @@
 // RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DCOUNTER -I%include %s -o counter
 // RUN: %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: env BUG=1 not %blackout lin --operations 8 --pm pool -- ./counter pool 2>&1 | FileCheck %s --check-prefix=COUNTER
+//
+// A ring that says how much it holds is filled and passes its end, with the usual number of operations: what is wrong
+// only there is found.
+// RUN: %cxx -std=c++17 -O2 -g -Wall -Wextra -Werror -DRING -I%include %s -o ring
+// RUN: %blackout lin --pm pool -- ./ring pool 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: env BUG=1 not %blackout lin --pm pool -- ./ring pool 2>&1 | FileCheck %s --check-prefix=RING
+// RUN: ./ring listed --list-ops ring.ops && grep -c . ring.ops | FileCheck %s --check-prefix=COUNT
+// RING: (durable linearizability of a queue)
+// COUNT: 84
 // RIGHT: SUMMARY: blackout: no findings;
 // SET: contains({{[0-9]+}}) -> false {{.*}}: it could only be true (durable linearizability of a set)
 // QUEUE: (durable linearizability of a queue)
@@ -76,6 +85,22 @@ struct Structure {
     set(root->first, root->first.value + 1);
     return value;
   }
+#elif defined RING
+  static constexpr uint64_t kHolds = 20;
+  size_t capacity() { return kHolds; }
+  bool enqueue(uint64_t value) {
+    uint64_t at = root->last.value;
+    if (at - root->first.value == kHolds) return false;
+    set(root->cells[at % kHolds], value, durable() || at != kHolds);  // the first past the end
+    set(root->last, at + 1);
+    return true;
+  }
+  std::optional<uint64_t> dequeue() {
+    if (root->first.value == root->last.value) return std::nullopt;
+    uint64_t value = root->cells[root->first.value % kHolds].value;
+    set(root->first, root->first.value + 1);
+    return value;
+  }
 #elif defined STACK
   void push(uint64_t value) {
     set(root->cells[root->last.value], value);
@@ -106,6 +131,8 @@ struct Structure {
 #if defined SET
 BLACKOUT_SET(Structure)
 #elif defined QUEUE
+BLACKOUT_QUEUE(Structure)
+#elif defined RING
 BLACKOUT_QUEUE(Structure)
 #elif defined STACK
 BLACKOUT_STACK(Structure)

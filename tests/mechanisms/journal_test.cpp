@@ -87,6 +87,25 @@ TEST_F(Paper, TailNotDurableBeforeEntries) {
   expectBroken(p.check(kPreallocated), Rule::Order, Phase::Allocate, Phase::Log);
 }
 
+// An operation that makes everything, the journal's space and what will be changed later, is no part of the first
+// transaction.
+TEST_F(Paper, SetUpInAnOperationOfItsOwn) {
+  p.opBegin(1, "mkfs");
+  for (std::uint64_t at = 0; at < 64; at += 8) p.set("log_entry.data[]", kArea + at, 0);
+  p.persist(kArea);
+  p.setDurable("item.value", kData, 3);
+  p.opEnd(1);
+  p.opBegin(1);
+  log(0, kData, 3);
+  allocate(64);
+  inPlace(kData, 7);
+  reclaim(64);
+  p.opEnd(1);
+  std::string counted(kPreallocated);
+  counted.erase(counted.find("preallocated"));
+  expectHeld(p.check(counted), 1);
+}
+
 TEST_F(Paper, InPlaceBeforeItsEntryIsDurable) {
   allocate(64);
   log(0, kData, 0, false);
@@ -242,6 +261,73 @@ commit = { field = "lane.valid" }
   Phases broken = run(true);
   expectBroken(broken, Rule::Order, Phase::Commit, Phase::InPlace);
   EXPECT_EQ(brokenOf(broken), 1U);
+}
+
+// --- Entries that count by a flag of their own, which is cleared when the transaction ends ---
+
+class Flagged : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kEntries = 1024, kData = 2048;
+  void SetUp() override {
+    p.type("pool", 64, {{"base", 0, 8}, {"size", 8, 8}});
+    p.set("pool.base", 64, kEntries);
+    p.setDurable("pool.size", 72, 256);
+    p.type("entry", 64, {{"valid", 0, 8}, {"addr", 8, 8}, {"old", 16, 8}});
+  }
+  void log(unsigned i, std::uint64_t target, std::uint64_t old) {
+    p.set("entry.addr", kEntries + 64 * i + 8, target);
+    p.setDurable("entry.old", kEntries + 64 * i + 16, old);
+  }
+  void valid(unsigned i, std::uint64_t value) { p.setDurable("entry.valid", kEntries + 64 * i, value); }
+  void inPlace(std::uint64_t at, std::uint64_t value) { p.setDurable("item.value", at, value); }
+  Phases check() {
+    return p.check(R"(
+[journal.undo]
+area = { at = "pool.base", size = "pool.size" }
+entry = { struct = "entry", target = "entry.addr", size = 8, data = "entry.old" }
+commit = { field = "entry.valid", value = 1 }
+)");
+  }
+  DescribedProgram p;
+};
+
+TEST_F(Flagged, AllRulesHeld) {
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    log(0, kData, round);
+    valid(0, 1);
+    inPlace(kData, round + 1);
+    valid(0, 0);
+  }
+  expectHeld(check(), 3);
+}
+
+TEST_F(Flagged, TwoEntriesInOneTransaction) {
+  log(0, kData, 0);
+  valid(0, 1);
+  log(1, kData + 64, 0);
+  valid(1, 1);
+  inPlace(kData, 1);
+  inPlace(kData + 64, 1);
+  valid(1, 0);
+  valid(0, 0);
+  expectHeld(check(), 1);
+}
+
+TEST_F(Flagged, ValidOnlyAfterTheWriteInPlace) {
+  log(0, kData, 0);
+  inPlace(kData, 1);
+  valid(0, 1);
+  valid(0, 0);
+  expectBroken(check(), Rule::Order, Phase::Commit, Phase::InPlace);
+}
+
+TEST_F(Flagged, ClearedBeforeTheWriteInPlaceIsDurable) {
+  log(0, kData, 0);
+  valid(0, 1);
+  p.set("item.value", kData, 1);
+  valid(0, 0);
+  p.persist(kData);
+  expectBroken(check(), Rule::Order, Phase::InPlace, Phase::Reclaim);
 }
 
 // --- Redo, with a commit by value and by generation ---

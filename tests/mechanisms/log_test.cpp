@@ -59,6 +59,15 @@ TEST_F(Log, TwoEntriesOverlap) {
   expectBroken(p.check(kPlain), Rule::EntriesOverlap, Phase::Append, Phase::Append);
 }
 
+// They need not be written one after the other, nor from the lowest address up.
+TEST_F(Log, EntriesOverlapWithAnotherWrittenBetweenThem) {
+  append(256);
+  append(384);
+  append(288);
+  tail(448);
+  expectBroken(p.check(kPlain), Rule::EntriesOverlap, Phase::Append, Phase::Append);
+}
+
 TEST_F(Log, EntryReachesOverTheTail) {
   append(256);
   append(320);

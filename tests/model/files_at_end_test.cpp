@@ -120,6 +120,36 @@ TEST(SparseBytes, ZeroingWholePagesGivesThemBack) {
 }
 
 // What is shown is what would have been written, whatever comes over it, and what it is shown from never changes.
+// The page that was written last is remembered: not by a copy, which has its own, nor by what was moved from.
+TEST(SparseBytes, CopiesAndMovedOnesAreWrittenApart) {
+  std::byte one[] = {std::byte{1}};
+  std::byte two[] = {std::byte{2}};
+  std::byte read[1];
+  SparseBytes first;
+  first.write(5, one);
+  SparseBytes copy = first;
+  copy.write(5, two);
+  first.read(5, read);
+  EXPECT_EQ(read[0], std::byte{1});
+  SparseBytes assigned;
+  assigned.write(5, two);
+  assigned = first;
+  assigned.write(6, two);
+  first.read(6, read);
+  EXPECT_EQ(read[0], std::byte{0});
+  SparseBytes moved = std::move(first);
+  first = SparseBytes();
+  first.write(5, two);
+  moved.read(5, read);
+  EXPECT_EQ(read[0], std::byte{1});
+  moved.zero(0, SparseBytes::kPage);
+  moved.write(6, two);
+  moved.read(5, read);
+  EXPECT_EQ(read[0], std::byte{0});
+  moved.read(6, read);
+  EXPECT_EQ(read[0], std::byte{2});
+}
+
 TEST(SparseBytes, ShownAndWrittenAreAlike) {
   constexpr std::size_t kSize = 8 * SparseBytes::kPage;
   std::mt19937 random(16);

@@ -46,7 +46,7 @@ TEST(ModelOptions, WrongSettingsAreNamedWithTheCure) {
 }
 
 TEST(ModelOptions, WhatIsNotReadyIsRefusedInOneSentence) {
-  for (const char* setting : {"model=msync", "model=cxl", "tso=on"}) {
+  for (const char* setting : {"model=msync", "model=cxl"}) {
     auto made = makeModel(*parseModelOptions(setting));
     ASSERT_FALSE(made.has_value());
     EXPECT_NE(made.error().sentence.find(setting), std::string::npos);

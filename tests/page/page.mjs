@@ -1,5 +1,5 @@
 // The page in a real Chromium, from its file and without a network: what it shows is what the JSON report says, every finding is reached by the keyboard,
-// there are no errors on the console, and names that want to be more than names are text.
+// there are no errors on the console, axe finds nothing serious, and names that want to be more than names are text.
 //
 //   node page.mjs BLACKOUT REPORT.json FOLDER [SCREENSHOT.png]
 import assert from "node:assert/strict";
@@ -38,6 +38,14 @@ function pageOf(report, name) {
   return html;
 }
 
+// What stands in the way of people who see little, or nothing.
+async function isAccessible(page) {
+  await page.addScriptTag({ path: require.resolve("axe-core/axe.min.js") });
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations.map((v) => [v.impact, v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))]));
+  assert.deepEqual(found.filter(([impact]) => impact === "serious" || impact === "critical"), []);
+}
+
+const spaced = (hex) => (hex === "" ? "?" : hex.slice(0, 64).match(/../g).join(" ") + (hex.length > 64 ? " \u2026" : ""));
 const squeezed = (text) => text.replace(/\s+/g, " ").trim();
 
 async function examine(browser, report, html, colorScheme) {
@@ -53,6 +61,8 @@ async function examine(browser, report, html, colorScheme) {
   const links = page.locator("a.to-finding");
   assert.equal(await links.count(), report.findings.length);
 
+  await isAccessible(page);
+
   // By keyboard alone: j leads through all of them, in their order.
   for (const finding of report.findings) {
     await page.keyboard.press("j");
@@ -66,11 +76,19 @@ async function examine(browser, report, html, colorScheme) {
       command: a.querySelector(".command")?.textContent ?? null,
       lost: [...a.querySelectorAll(".cell.lost")].map((c) => [Number(c.dataset.offset), c.querySelector("i").textContent, c.querySelector("b").textContent]),
       crashes: a.querySelectorAll(".track .crash").length,
+      explanation: a.querySelector(".explanation")?.textContent ?? null,
+      difference: [...a.querySelectorAll(".difference tbody tr")].map((r) => [...r.querySelectorAll("td")].map((d) => d.textContent)),
     }));
     assert.equal(shown.verdict, finding.verdict);
     assert.equal(shown.places.length, finding.places.length);
     finding.places.forEach((p, i) => assert.ok(shown.places[i].startsWith(`(${p.number}) ${p.label}`), shown.places[i]));
     assert.deepEqual(shown.evidence, finding.evidence);
+    assert.equal(shown.explanation, finding.explanation);
+    // What the lost stores of the last crash would have changed, each in its row.
+    const changed = (finding.shown_by?.crashes.at(-1)?.lost ?? []).filter((s) => s.before.bytes !== s.after.bytes || s.before.bytes === "");
+    if (new Set(changed.map((s) => s.bytes.offset)).size === changed.length)
+      assert.deepEqual(new Set(shown.difference.map((r) => `${r[1]} ${r[3]} ${r[4]}`)),
+        new Set(changed.map((s) => `0x${s.bytes.offset.toString(16)} ${spaced(s.before.bytes)} ${spaced(s.after.bytes)}`)));
     assert.equal(shown.command, finding.replay ? `blackout replay ${finding.replay}` : null);
     if (finding.fix?.diff) assert.equal(shown.diff.trimEnd().split("\n").length, finding.fix.diff.trimEnd().split("\n").length);
     assert.equal(shown.crashes, finding.shown_by?.crashes.length ?? 0);
@@ -95,6 +113,10 @@ async function examine(browser, report, html, colorScheme) {
   await page.goto(`${pathToFileURL(html).href}#${last.fingerprint}`);
   await page.reload();
   await page.locator(`[data-finding="${last.fingerprint}"]`).waitFor();
+  await page.goto(`${pathToFileURL(html).href}#${report.findings[0].fingerprint}`);
+  await page.reload();
+  await page.locator(`[data-finding="${report.findings[0].fingerprint}"]`).waitFor();
+  await isAccessible(page);
   await page.goto(`${pathToFileURL(html).href}#all`);
   await page.reload();
   assert.equal(await page.locator("article").count(), report.findings.length);

@@ -9,7 +9,11 @@ typedef long long v2 __attribute__((vector_size(16)));
 typedef long long v4 __attribute__((vector_size(32)));
 
 // CHECK-LABEL: @memory_forms(
-// CHECK-COUNT-6: call {{.*}}@__blackout_flush(
+// CHECK: [[AT:%.*]] = call preserve_mostcc ptr @__blackout_flush_place(ptr [[P:%.*]])
+// CHECK: [[PLACE:%.*]] = phi ptr {{.*}}[[AT]]
+// CHECK: asm sideeffect "clflush $0"{{.*}}elementtype(i8) [[PLACE]], ptr elementtype(i8) [[PLACE]])
+// CHECK: call {{.*}}@__blackout_flush(ptr [[P]],
+// CHECK-COUNT-5: call {{.*}}@__blackout_flush(
 // CHECK-NOT: call {{.*}}@__blackout_
 // SITES: clflush{{$}}
 // SITES: clflushopt{{$}}
@@ -124,14 +128,43 @@ void stores(word *p, int *q, word v, word n) {
   __asm__ volatile("movl $1, %0\n\t.byte 0x66; xsaveopt %0\n\tsfence" : "+m"(*q));
   __asm__ volatile("rep stosq" : "+D"(p), "+c"(n) : "a"(v) : "memory");
 }
-// A string store at a place that was moved before it: its place is not told, and it does not repeat what came before.
+// A string store at a place that was moved before it: its place is not told, so both fault, in their order.
 // CHECK-LABEL: @moved(
-// SITES: store 8
+// CHECK-NOT: call {{.*}}@__blackout_{{enter|leave}}
+// CHECK-LABEL: @again(
 void moved(word *p, word *q, word n, word v) {
   __asm__ volatile("movq %2, (%3)\n\taddq $8, %0\n\trep stosq" : "+D"(p), "+c"(n) : "a"(v), "r"(q) : "memory");
 }
-// The modifier H: eight bytes further.
+// What was stored is read when the string is over: stores that are stored over fault one by one instead. Where a flush
+// or a fence stands before the later one, it would be recorded behind it, and that is said.
+// CHECK-NOT: call {{.*}}@__blackout_{{enter|leave|unfollowed}}
+// CHECK: asm sideeffect "movq $1, 8
+// CHECK: call {{.*}}@__blackout_flush(
+// CHECK: call {{.*}}@__blackout_fence(
+// CHECK: call {{.*}}@__blackout_unfollowed(
+// CHECK: asm sideeffect "movq $1, (
+// CHECK: call {{.*}}@__blackout_unfollowed(
+// SITES: clwb{{$}}
+// SITES: sfence
+// SITES: clwb{{$}}
+void again(word *p, word v) {
+  __asm__ volatile("movq %1, (%0); movq $2, 4(%0)" ::"r"(p), "r"(v) : "memory");
+  __asm__ volatile("movq %1, 8(%0); clwb 8(%0); sfence; movq $2, 8(%0)" ::"r"(p), "r"(v) : "memory");
+  __asm__ volatile("movq %1, (%0); clwb (%0); .byte 0x0f, 0x01, 0xfc" ::"a"(p), "r"(v) : "memory");
+}
+// Two stores of one string apart from each other, with a fence between them.
+// CHECK-LABEL: @apart(
+// CHECK: call {{.*}}@__blackout_enter(
+// CHECK: call {{.*}}@__blackout_enter(
+// CHECK-NOT: call {{.*}}@__blackout_unfollowed(
 // CHECK-LABEL: @second_half(
+// SITES: store-nt 8
+// SITES: sfence
+// SITES: store-nt 8
+void apart(word *p, word v) {
+  __asm__ volatile("movnti %1, (%0); sfence; movnti %1, 8(%0)" ::"r"(p), "r"(v) : "memory");
+}
+// The modifier H: eight bytes further.
 // CHECK: [[AT:%.*]] = getelementptr i8, ptr {{.*}}, i64 8
 // CHECK: call {{.*}}@__blackout_enter(ptr [[AT]],
 // SITES: store 8
@@ -161,3 +194,14 @@ void none(word *p) {
   word a = 1, b = 2;
   __asm__ volatile("xchgq %0,%1" : "+r"(a), "+r"(b));
 }
+// Machine code of a flush or a fence, in hexadecimal and in decimal, is not told apart.
+// CHECK-LABEL: @machine_code(
+// CHECK-COUNT-2: call {{.*}}@__blackout_unfollowed(
+// CHECK-NOT: call {{.*}}@__blackout_
+void machine_code(char *p) {
+  __asm__ volatile(".byte 0x0f, 0xae, 0x3f" ::"D"(p) : "memory");
+  __asm__ volatile(".byte 15, 174, 63" ::"D"(p) : "memory");
+  __asm__ volatile(".byte 144" ::"D"(p) : "memory");
+}
+// CHECK-LABEL: @after_machine_code(
+void after_machine_code(void) {}

@@ -45,6 +45,15 @@ void set_a(a::Node *n) { n->next = n; }
 // CHECK: store 8 b::Node.key{{$}}
 // CHECK-NEXT: fields.cpp:{{.*}} in set_b(
 void set_b(b::Node *n) { n->key = 1; }
+// A type of a function's own has none of its scopes.
+// CHECK: store 8 Local.field{{$}}
+// CHECK-NEXT: fields.cpp:{{.*}} in a::set_local(
+namespace a {
+void set_local(void *p) {
+  struct Local { int before; long field; };
+  static_cast<Local *>(p)->field = 1;
+}
+}  // namespace a
 // CHECK: store 4 Derived.in_derived{{$}}
 // CHECK-NEXT: fields.cpp:{{.*}} in derived(
 void derived(Derived *d) { d->in_derived = 1; }

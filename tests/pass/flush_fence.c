@@ -9,11 +9,18 @@
 #define TARGET __attribute__((target("clflushopt,clwb,movdiri,movdir64b,avx512f")))
 
 // CHECK-LABEL: @flushes(
-// CHECK: call void @llvm.x86.sse2.clflush(ptr [[P:%.*]])
+// The line is flushed where that does not fault; the event is that of the program's own address.
+// CHECK: [[AT:%.*]] = call preserve_mostcc ptr @__blackout_flush_place(ptr [[P:%.*]])
+// CHECK: [[PLACE:%.*]] = phi ptr {{.*}}[[AT]]
+// CHECK: call void @llvm.x86.sse2.clflush(ptr [[PLACE]])
 // CHECK-NEXT: call preserve_mostcc void @__blackout_flush(ptr [[P]],
-// CHECK: call void @llvm.x86.clflushopt(ptr [[P:%.*]])
+// CHECK: [[AT:%.*]] = call preserve_mostcc ptr @__blackout_flush_place(ptr [[P:%.*]])
+// CHECK: [[PLACE:%.*]] = phi ptr {{.*}}[[AT]]
+// CHECK: call void @llvm.x86.clflushopt(ptr [[PLACE]])
 // CHECK-NEXT: call preserve_mostcc void @__blackout_flush(ptr [[P]],
-// CHECK: call void @llvm.x86.clwb(ptr [[P:%.*]])
+// CHECK: [[AT:%.*]] = call preserve_mostcc ptr @__blackout_flush_place(ptr [[P:%.*]])
+// CHECK: [[PLACE:%.*]] = phi ptr {{.*}}[[AT]]
+// CHECK: call void @llvm.x86.clwb(ptr [[PLACE]])
 // CHECK-NEXT: call preserve_mostcc void @__blackout_flush(ptr [[P]],
 // SITES: clflush{{$}}
 // SITES: clflushopt

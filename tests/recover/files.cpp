@@ -31,10 +31,13 @@
 // CONTENT: {{^}}recordedsamebefore{{$}}
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <semaphore.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -108,6 +111,10 @@ static void changesItsOwn() {
   EXPECT(content("log") == "both");
   EXPECT(symlink("log", "soft") == 0 && content("soft") == "both");
   EXPECT(fs::canonical("soft") == fs::current_path() / "log");
+  char target[16];
+  EXPECT(readlink("soft", target, sizeof target) == 3 && memcmp(target, "log", 3) == 0);
+  EXPECT(readlinkat(AT_FDCWD, "soft", target, 2) == 2 && memcmp(target, "lo", 2) == 0);
+  EXPECT(readlinkat(AT_FDCWD, "log", target, sizeof target) == -1 && errno == EINVAL);
   // Folders.
   EXPECT(mkdir("folder", 0700) == -1 && errno == EEXIST);
   EXPECT(rmdir("folder") == -1 && errno == ENOTEMPTY);

@@ -1,7 +1,7 @@
 // What a restart does with its pools besides mapping them: each way must see what the crash left, see its own
 // writes, and leave the image of the next restart alone. `mode` is done by the restart only, and checked by itself.
 // RUN: %cxx -O1 -g -I%include %s -o %t && rm -f %t.img*
-// RUN: for m in map write alias fork grow shrink rename unlink system stdio private advice send position \
+// RUN: for m in map write alias fork grow move shrink rename unlink system stdio private advice send position \
 // RUN:     registered; do \
 // RUN:   %blackout check --fail-on=perf --detect=none --pm %t.img --pm %t.img.new -- %t %t.img $m > %t.out 2>&1 || { echo $m; cat %t.out; exit 1; }; done
 // RUN: test ! -e %t.img && test ! -e %t.img.new
@@ -11,7 +11,9 @@
 // CHECK: SUMMARY: blackout: no findings; {{.*}}[[# POINTS]] points explored
 #include <blackout/blackout.h>
 #include <emmintrin.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,9 @@ int main(int, char** argv) {
   EXPECT(st.st_size == kSize);
   int fd = open(path, O_RDWR | O_CREAT, 0600);
   EXPECT((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR);
+  // It goes by the name that the program knows.
+  char canonical[PATH_MAX];
+  EXPECT(realpath(path, canonical) == canonical && strcmp(canonical, path) == 0);
   volatile uint64_t* p = map(fd);
   uint64_t first = p[0], second = p[8], third = p[16];
   EXPECT(first <= 1 && (second == 0 || first == 1) && (third == 0 || second == 2));
@@ -101,10 +106,22 @@ int main(int, char** argv) {
     auto* q = static_cast<volatile uint64_t*>(mremap(const_cast<uint64_t*>(p), kSize, 2 * kSize, MREMAP_MAYMOVE));
     q[kSize / 8] = 1;
     EXPECT(q[24] == 77 && q[16] == third && fstat(fd, &st) == 0 && st.st_size == 2 * kSize);
+  } else if (is("move")) {
+    void* to = mmap(nullptr, 2 * kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* q = static_cast<volatile uint64_t*>(
+        mremap(const_cast<uint64_t*>(p), kSize, kSize, MREMAP_MAYMOVE | MREMAP_FIXED, to));
+    EXPECT(q == to && q[24] == 77 && q[16] == third);
+    q[25] = 9;
+    EXPECT(pread(fd, &word, 8, 200) == 8 && word == 9);
+    volatile uint64_t* again = map(fd);
+    again[26] = 10;
+    EXPECT(again[25] == 9 && q[26] == 10);
   } else if (is("shrink")) {
     EXPECT(ftruncate(fd, 4096) == 0 && ftruncate(fd, kSize) == 0 && p[24] == 77 && p[600] == 0);
   } else if (is("rename")) {
     EXPECT(rename(path, other) == 0 && access(path, F_OK) != 0 && access(other, F_OK) == 0);
+    EXPECT(realpath(path, canonical) == nullptr && errno == ENOENT);
+    EXPECT(realpath(other, canonical) == canonical && strcmp(canonical, other) == 0);
     EXPECT(p[24] == 77);
     int again = open(other, O_RDONLY);
     EXPECT(pread(again, &word, 8, 192) == 8 && word == 77);

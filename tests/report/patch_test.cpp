@@ -88,9 +88,95 @@ TEST_F(PatchTest, ElementsOfAnArray) {
   // A pointer's size says nothing of what it points to.
   fix.stores[0].type = "";
   EXPECT_EQ(diffOf(fix), "none");
+  write(kSource);
   fix.where = Fix::Where::AfterStore;
   fix.at = {at(11, 46)};
-  EXPECT_EQ(diffOf(fix), "none") << "what follows the line is not in the loop";
+  EXPECT_THAT(patched(diffOf(fix)), HasSubstr("  for (int i = 0; i < 4; ++i) { node->words[i] = i; "
+                                              "persist(&node->words[i], sizeof(node->words[i])); }\n  *link = node;\n"))
+      << "what follows the line is not in the loop";
+}
+
+// The statement is all that a condition has, in a line of its own; two in one line; a function in one line.
+TEST_F(PatchTest, WithinLines) {
+  Fix fix;
+  fix.where = Fix::Where::AfterStore;
+  fix.stores = {{at(14, 11), "", 8}};
+  fix.at = {at(14, 11)};
+  EXPECT_THAT(patched(diffOf(fix)),
+              HasSubstr("  if (node->key)\n    { *link = 0; persist(link, sizeof(*link)); }\n}\n"));
+  constexpr std::string_view kLines =
+      "void persist(const void* at, unsigned long size) {\n  flush(at, size);\n}\n"
+      "static void put(struct node* node) { node->a = 1; node->b = 2; /* both */ }\n";
+  write(kLines);
+  fix.stores = {{at(4, 46), "", 8}, {at(4, 59), "", 8}};
+  fix.at = {at(4, 46), at(4, 59)};
+  EXPECT_THAT(patched(diffOf(fix)),
+              HasSubstr("static void put(struct node* node) { node->a = 1; persist(&node->a, sizeof(node->a)); "
+                        "node->b = 2; persist(&node->b, sizeof(node->b)); /* both */ }\n"));
+  write(kLines);
+  fix.where = Fix::Where::Before;
+  fix.stores.clear();
+  fix.at = {at(4, 59)};
+  EXPECT_THAT(patched(diffOf(fix)), HasSubstr("sfence\" ::: \"memory\"); node->b = 2;"));
+}
+
+// Names that `patch` reads otherwise than as they are.
+TEST_F(PatchTest, OddNames) {
+  for (const std::string name :
+       {"a map.c", "a \033[31mmap.c", "\"map\".c", "back\\slash.c", "m\303\244p.c", "two\nlines.c"}) {
+    std::ofstream(folder_ + "/" + name) << kSource;
+    Fix fix;
+    fix.where = Fix::Where::AfterFlush;
+    fix.at = {at(10, 14)};
+    fix.at[0].file = folder_ + "/" + name;
+    patched(diffOf(fix));
+    std::ifstream in(folder_ + "/" + name);
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("  node->next = *link;\n  fence();\n"))
+        << name;
+  }
+}
+
+// A statement that only does wasted work goes, with all of its lines.
+TEST_F(PatchTest, AStatementIsTakenOut) {
+  write(
+      "void put(struct node* node) {\n  node->key = 1;\n  persist(node,\n          sizeof(*node));  // again\n"
+      "  persist(next(node), 8);\n  if (node->key)\n    persist(node, 8);\n}\n");
+  Fix fix;
+  fix.where = Fix::Where::Remove;
+  fix.flushes = 2;
+  fix.fences = 1;
+  auto without = [&](std::uint32_t line) {
+    fix.at = {at(line, 3)};
+    return diffOf(fix);
+  };
+  EXPECT_EQ(without(5), "none") << "a call that may do something";
+  EXPECT_EQ(without(7), "none") << "all that the condition has";
+  EXPECT_EQ(without(2), "none") << "no call";
+  EXPECT_THAT(patched(without(3)), HasSubstr("  node->key = 1;\n  persist(next(node), 8);\n"));
+  EXPECT_THAT(triedText(fix), HasSubstr("it saves 2 flushes and 1 fence."));
+}
+
+// The function is in a header, which this file includes, or another header that it includes.
+TEST_F(PatchTest, AFunctionOfAHeader) {
+  auto file = [&](const std::string& name, std::string_view text) { std::ofstream(folder_ + "/" + name) << text; };
+  file("pm.h", "static inline void persist(const void* at, unsigned long size) {\n  flush(at, size);\n}\n");
+  file("tx.h", "#include \"pm.h\"\n");
+  Fix fix;
+  fix.where = Fix::Where::AfterStore;
+  fix.stores = {{at(3, 13), "node.key", 8}};
+  fix.at = {at(3, 13)};
+  auto diff = [&](std::string_view head) {
+    write(std::string(head) + "void put(struct node* node) {\n  node->key = 1;\n}\n");
+    fix.persists = {"persist", folder_ + "/pm.h", 2, 3, "", false};
+    Finding f = makeFinding(FindingKind::MissingFlush);
+    f.fixes = {fix};
+    SourceFiles sources;
+    auto patch = patchOf(f, sources, folder_);
+    return patch ? patch->diff : "none";
+  };
+  EXPECT_THAT(diff("#include \"pm.h\"\n"), HasSubstr("+  persist(&node->key, sizeof(node->key));\n"));
+  EXPECT_THAT(diff("#include \"tx.h\"\n"), HasSubstr("+  persist(&node->key, sizeof(node->key));\n"));
+  EXPECT_EQ(diff("#include \"other.h\"\n"), "none") << "nobody knows whether it is declared there";
 }
 
 TEST_F(PatchTest, AFence) {
@@ -100,12 +186,47 @@ TEST_F(PatchTest, AFence) {
   EXPECT_THAT(patched(diffOf(fix)), HasSubstr("  node->next = *link;\n  fence();\n"));
 }
 
+// Bytes are added to the transaction before they change, with the program's own function or libpmemobj's.
+TEST_F(PatchTest, ARangeOfATransaction) {
+  write(R"(void log_range(void* p, unsigned long size) {
+  announce(p, size);
+}
+void count(void) {
+  D_RW(root)->count++;
+  root->limit = next();
+  *slot(1) = 2;
+  TX_END
+}
+)");
+  Fix fix;
+  fix.where = Fix::Where::Log;
+  fix.stores = {{at(5, 20, "count"), "root.count", 8}};
+  fix.at = {at(5, 20, "count")};
+  EXPECT_EQ(diffOf(fix), "none") << "nobody is known who adds ranges";
+  fix.logging = at(2, 3, "log_range");
+  EXPECT_THAT(patched(diffOf(fix)), HasSubstr("  log_range(&D_RW(root)->count, sizeof(D_RW(root)->count));\n"
+                                              "  D_RW(root)->count++;\n"));
+  fix.stores = {{at(7, 15, "count"), "root.limit", 8}};
+  fix.at = {at(7, 15, "count")};
+  fix.logging = std::nullopt;
+  fix.libpmemobj = true;
+  EXPECT_EQ(diffOf(fix), "none") << "of libpmemobj's transactions nothing is called in this file";
+  {
+    std::ifstream in(folder_ + "/map.c");
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    write("TX_BEGIN(pop);\n" + text);
+  }
+  fix.stores[0].at.line = fix.at[0].line = 8;
+  EXPECT_THAT(patched(diffOf(fix)), HasSubstr("  pmemobj_tx_add_range_direct(&root->limit, sizeof(root->limit));\n"
+                                              "  root->limit = next();\n"));
+  fix.stores = {{at(10, 12, "count"), "", 8}};
+  fix.at = {at(10, 12, "count")};
+  EXPECT_EQ(diffOf(fix), "none") << "a call that may do something";
+}
+
 TEST_F(PatchTest, NoneWhereTheTextDoesNotTell) {
   Fix fix;
   fix.where = Fix::Where::AfterStore;
-  fix.stores = {{at(14, 11), "", 8}};
-  fix.at = {at(14, 11)};
-  EXPECT_EQ(diffOf(fix), "none") << "all that the condition has";
   fix.stores = {{at(9, 2), "", 8}};
   fix.at = {at(9, 2)};
   EXPECT_EQ(diffOf(fix), "none") << "nothing is stored there";
@@ -118,7 +239,7 @@ TEST_F(PatchTest, TheCheapestThatCanBeWritten) {
   Fix before, after;
   before.where = Fix::Where::Before;
   before.stores = {{at(12, 9), "", 8}};
-  before.at = {at(14, 11)};
+  before.at = {at(9, 2)};
   after.where = Fix::Where::AfterStore;
   after.stores = {{at(12, 9), "", 8}};
   after.at = {at(12, 9)};

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/explanation.h"
 #include "report/history_block.h"
 
 namespace blackout {
@@ -43,6 +44,77 @@ Finding shown(FindingKind kind) {
 }
 CrashCause& cause(Finding& f) { return std::get<CrashCause>(f.claim); }
 
+// Places (1) and (2) are stored at events 70 and 75, the power fails at 77.
+Finding explained(FindingKind kind) {
+  Finding f = shown(kind);
+  cause(f).second->event = 75;
+  cause(f).second->bytes.offset = 0x80;
+  cause(f).second->bytes.after = word(0x280000000080);
+  cause(f).read = SeenRead{store(0).bytes, word(0), 4, {}};
+  f.evidence = {OldValueRead{word(0)}, FineIfPersisted{1}, NeverFlushed{1}, FineWithout{2}, MaySeeSeveral{}};
+  return f;
+}
+
+TEST(Explanation, TellsWhatHappened) {
+  Finding f = explained(FindingKind::MissingFlush);
+  EXPECT_EQ(explanationOf(f),
+            "(1) changes Node.value from 0 to 5, and nothing flushes its line. Then (2) changes List.root from 0 to "
+            "0x280000000080. The power fails after (3) with everything durable that was stored by then but (1). The "
+            "restart reads Node.value at (4) and finds 0 (5 with everything durable); it crashes with SIGSEGV. "
+            "With (1) durable as well it does not fail this way; without (2) it ends well.");
+  EXPECT_TRUE(explains(f, OldValueRead{word(0)}));
+  EXPECT_TRUE(explains(f, NeverFlushed{1}));
+  EXPECT_FALSE(explains(f, MaySeeSeveral{}));
+  // What the finding does not know is not said.
+  cause(f).read.reset();
+  f.evidence.clear();
+  cause(f).first->bytes.before.clear();
+  cause(f).everFlushed = true;
+  EXPECT_EQ(explanationOf(f),
+            "(1) stores to Node.value, and its line is not flushed before (2). Then (2) changes List.root from 0 to "
+            "0x280000000080. The power fails after (3) with everything durable that was stored by then but (1). Then "
+            "the restarted program crashes with SIGSEGV.");
+  EXPECT_FALSE(explains(f, OldValueRead{word(0)}));
+}
+
+TEST(Explanation, TheOrderIsThatOfTheRecording) {
+  Finding f = explained(FindingKind::WrongOrder);
+  cause(f).firstIs = FirstStore::Late;
+  cause(f).first->event = 80;
+  cause(f).second->bytes.type = "Node.value";
+  f.shownBy->crashes[0].lost.clear();
+  f.evidence.clear();
+  EXPECT_EQ(
+      explanationOf(f),
+      "(2) changes Node.value from 0 to 0x280000000080. Then (1) changes another Node.value from 0 to 5. The power "
+      "fails after (3), before (1), with everything durable that was stored by then. The restart reads Node.value "
+      "at (4) and finds 0 (5 with everything durable); it crashes with SIGSEGV.");
+}
+
+TEST(Explanation, StoresThatBelongTogether) {
+  Finding f = explained(FindingKind::NotAtomic);
+  cause(f).others = {store(5, "Node.next")};
+  cause(f).others[0].event = 72;
+  cause(f).others[0].bytes.offset = 0x60;
+  SeenStore unknown = store(0);
+  unknown.event = 3;
+  f.shownBy->crashes[0].lost = {store(1), cause(f).others[0], unknown};
+  EXPECT_THAT(explanationOf(f),
+              testing::HasSubstr("from 0 to 5. Then (5) changes Node.next from 0 to 5. Then (2) changes List.root"));
+  EXPECT_THAT(explanationOf(f), testing::HasSubstr("by then but (1), (5) and 1 other store."));
+}
+
+TEST(Explanation, NoneWhereThereIsNoneToTell) {
+  Finding f = explained(FindingKind::MissingFlush);
+  f.shownBy->crashes.push_back(f.shownBy->crashes[0]);
+  EXPECT_EQ(explanationOf(f), "") << "two crashes";
+  f = explained(FindingKind::MissingFlush);
+  cause(f).second->level = 2;
+  EXPECT_EQ(explanationOf(f), "") << "events of two traces have no order";
+  EXPECT_EQ(explanationOf(explained(FindingKind::StalePointer)), "");
+  EXPECT_EQ(explanationOf(makeFinding(FindingKind::IdleFence)), "");
+}
+
 TEST(Verdict, MissingFlush) {
   Finding f = shown(FindingKind::MissingFlush);
   EXPECT_EQ(verdictOf(f),
@@ -59,6 +131,16 @@ TEST(Verdict, MissingFlush) {
             "at (2), and then the restarted program crashes with SIGSEGV in List::pop (list.cpp:12).");
 }
 
+// What is called by its line may be called so twice.
+TEST(Verdict, TwoStoresOfOneLine) {
+  Finding f = shown(FindingKind::NotAtomic);
+  for (std::size_t i : {0, 1}) f.places[i].stack = {{"push", "/src/list.cpp", 11, 1, "", false}};
+  EXPECT_THAT(verdictAlone(f), testing::StartsWith("Two stores at list.cpp:11 belong together: "));
+  EXPECT_THAT(verdictOf(f), testing::StartsWith("The stores at (1) and (2) belong together: "));
+  cause(f).sameBytes = true;
+  EXPECT_THAT(verdictAlone(f), testing::HasSubstr("if the power fails before the next store there replaces it"));
+}
+
 TEST(Verdict, MissingFence) {
   Finding f = shown(FindingKind::MissingFence);
   cause(f).flush = SeenFlush();
@@ -72,6 +154,26 @@ TEST(Verdict, MissingFence) {
   EXPECT_EQ(verdictOf(f),
             "Node.value, stored at (1), is a non-temporal store, but no fence follows: a crash can lose it, and then "
             "the restarted program crashes with SIGSEGV.");
+}
+
+// The end of an operation that a header of ours marks has no line of the program's.
+TEST(Verdict, AloneWithoutTheLineOfAnOperationsEnd) {
+  Finding f = shown(FindingKind::MissingFence);
+  f.shownBy->failsAt = 0;
+  f.places[0].stack = {{"push", "/src/list.cpp", 30, 1, "", false}};
+  cause(f).flush = SeenFlush();
+  cause(f).second.reset();
+  cause(f).promised = PromisedEnd{90, 2};
+  EXPECT_EQ(verdictAlone(f),
+            "Node.value, stored here, is flushed, but no fence follows before the operation ends: a crash can lose it "
+            "though the operation that wrote it has ended, and then the restarted program crashes with SIGSEGV.");
+  f.kind = FindingKind::MissingFlush;
+  cause(f).everFlushed = true;
+  EXPECT_THAT(verdictAlone(f), testing::HasSubstr("is not flushed before the operation ends: a crash"));
+  f.kind = FindingKind::WrongOrder;
+  EXPECT_THAT(verdictAlone(f), testing::HasSubstr("is flushed too late, after the operation has ended: a crash"));
+  f.places[1].stack = {{"main", "/src/main.cpp", 9, 1, "", false}};
+  EXPECT_THAT(verdictAlone(f), testing::HasSubstr("though the operation that wrote it has ended at main.cpp:9"));
 }
 
 TEST(Verdict, WrongOrder) {
@@ -336,8 +438,9 @@ TEST(Facts, ManySourcesAreCounted) {
 TEST(Facts, OtherSymptom) {
   Finding f = shown(FindingKind::RecoveryFails);
   EXPECT_EQ(sentenceOf(OtherSymptom{"aborts", fails().stack.front()}, f),
-            "Other restarts fail by the same cause in another way: After a crash the restarted program aborts in "
-            "List::pop (list.cpp:12).");
+            "Other restarts fail by the same cause in another way: one aborts in List::pop (list.cpp:12).");
+  EXPECT_EQ(sentenceOf(OtherSymptom{"exits with 2", {}}, f),
+            "Other restarts fail by the same cause in another way: one exits with 2.");
 }
 
 TEST(Facts, ThreadWaits) {
@@ -428,7 +531,7 @@ TEST(History, OperationsAsLines) {
   EXPECT_EQ(lines[1].operation, "crash");
   EXPECT_EQ(lines[2], (HistoryLine{"get(7) -> 0",
                                    "no order of the operations explains this answer: 70 was promised, and nobody wrote "
-                                   "0 (durable linearizability of a map)"}));
+                                   "0 there (durable linearizability of a map)"}));
   EXPECT_EQ(historyTitle(f), "lost after it was acknowledged");
   // Nothing is promised of what was under way.
   lines =
@@ -436,7 +539,7 @@ TEST(History, OperationsAsLines) {
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[1], (HistoryLine{"remove(7)", "under way when the power failed"}));
   EXPECT_EQ(lines[3].remark,
-            "no order of the operations explains this answer: it could only be nothing or 70, and nobody wrote 0 "
+            "no order of the operations explains this answer: it could only be nothing or 70, and nobody wrote 0 there "
             "(durable linearizability of a map)");
   EXPECT_EQ(historyTitle(f), "half of an interrupted operation is there");
   // A value that somebody wrote, and that is gone by a remove.
@@ -459,6 +562,17 @@ TEST(History, OperationsAsLines) {
   HistoryOperation nothing{1, "get", {Value::ofUnsigned(7)}, {}, 0, 0};
   set({"map", "durable", {{1, insert, true}, {1, nothing, false}}, 1, {{Value::ofUnsigned(70)}}});
   EXPECT_EQ(historyTitle(f), "the structure no longer works");
+  // One after the other is taken from a queue or a stack: what comes last is there to be read, too.
+  HistoryOperation push{1, "push", {Value::ofUnsigned(70)}, {}, 0, 0};
+  HistoryOperation pushing{1, "push", {Value::ofUnsigned(71)}, {}, 0, HistoryOperation::kUnfinished};
+  HistoryOperation pop{1, "pop", {}, {Value::ofUnsigned(71)}, 0, 0};
+  HistoryOperation none{1, "pop", {}, {}, 0, 0};
+  set({"stack",
+       "durable",
+       {{0, push, true}, {0, pushing, true}, {1, pop, true}, {1, none, false}},
+       3,
+       {{Value::ofUnsigned(70)}}});
+  EXPECT_EQ(historyTitle(f), "lost after it was acknowledged");
   // Of many, the last ones.
   NoOrder many{"array", "buffered", {}, 8, {}};
   for (int i = 0; i < 8; ++i) many.operations.push_back({0, insert, true});
@@ -517,6 +631,11 @@ TEST(Facts, OfBadReadsAndDetectors) {
             "Nor was (1) durable when the program ended, 2 of 3 times.");
   EXPECT_EQ(says(NotDurableEither{1, NotDurable::When::OperationEnded, 1, 1}),
             "Nor was (1) durable when its operation ended, 1 of 1 time.");
+  Finding lost = shown(FindingKind::MissingFlush);
+  EXPECT_EQ(
+      sentenceOf(NotDurableEither{4, NotDurable::When::ProgramEnded, 2, 2}, lost),
+      "Nor was (4), in the same line, durable when the program ended, 2 of 2 times; what was tried for (1) makes it "
+      "durable too.");
   EXPECT_EQ(says(NeverDurable{}), "It was never made durable afterwards.");
   EXPECT_EQ(says(TriedDurable{CureKind::Flush}),
             "Tried in the simulation: with a flush and a fence after (1) it is durable in time, each time.");

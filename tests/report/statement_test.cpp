@@ -49,13 +49,40 @@ TEST(Statement, PartsOfAnExpression) {
 TEST(Statement, WhereAStatementBeginsAndEnds) {
   SourceLines lines = {"void f() {",  "  a = 1;  // why", "  if (x)",          "    b = 2;", "  c = g(1,",
                        "        2);", "  d = 3; e = 4;",  "  for (;;) h = 5;", "#if X",      "  i = 6;"};
-  EXPECT_TRUE(beginsStatement(lines, 2, 2));
-  EXPECT_EQ(endOfStatement(lines, 2, 2), 2U);
-  EXPECT_FALSE(beginsStatement(lines, 4, 4));  // all that the condition has
-  EXPECT_EQ(endOfStatement(lines, 5, 2), 6U);
-  EXPECT_EQ(endOfStatement(lines, 7, 2), std::nullopt);  // something follows
-  EXPECT_FALSE(beginsStatement(lines, 8, 11));
-  EXPECT_TRUE(beginsStatement(lines, 10, 2));  // what the preprocessor reads is no statement
+  auto at = [&](std::uint32_t line, std::size_t from) { return statementAt(lines, line, from); };
+  EXPECT_EQ(at(2, 2), (StatementPlace{true, true, false, 2, 8}));
+  EXPECT_TRUE(at(2, 2)->alone());
+  EXPECT_EQ(at(4, 4), (StatementPlace{true, true, true, 4, 10}));  // all that the condition has
+  EXPECT_EQ(at(5, 2), (StatementPlace{true, true, false, 6, 11}));
+  EXPECT_EQ(at(7, 2), (StatementPlace{true, false, false, 7, 8}));  // something follows
+  EXPECT_EQ(at(7, 9), (StatementPlace{false, true, false, 7, 15}));
+  EXPECT_EQ(at(8, 11), (StatementPlace{false, true, true, 8, 17}));
+  EXPECT_EQ(at(10, 2), (StatementPlace{true, true, false, 10, 8}));  // what the preprocessor reads is no statement
+  // A file may have become shorter since.
+  EXPECT_FALSE(at(11, 0));
+  EXPECT_FALSE(at(0, 0));
+}
+
+TEST(Statement, WhatIsNone) {
+  auto at = [](const std::string& line, std::size_t from) { return statementAt({"{", line}, 2, from); };
+  EXPECT_FALSE(at("for (i = 0; x; ++i) f();", 5));
+  EXPECT_FALSE(at("for (;; i = 0) f();", 8));
+  EXPECT_FALSE(at("while (f(a)) g(), b = 1;", 18));
+  EXPECT_FALSE(at("y = (x) b = 1;", 8));
+  EXPECT_FALSE(at("// if (x) b = 1;", 10));
+  EXPECT_FALSE(at("f(\"{\"); b = 1", 8));
+  EXPECT_FALSE(at("b = \\", 0)) << "goes on in the next line";
+  EXPECT_TRUE(at("static void f(void) { b = 1; /* why */ }", 22));
+  EXPECT_TRUE(at("} else b = 1;", 7)->body);
+  EXPECT_FALSE(statementAt({"x = f(a)", "  b = 1;"}, 2, 2)) << "the line before has not ended";
+}
+
+TEST(Statement, Includes) {
+  SourceLines lines = {"#ifndef A_H", "#define A_H", "#include <stdio.h>", "#if X",  "#include \"x.h\"", "#else",
+                       "int y;",      "#endif",      "#include \"y.h\"",   "int z;", "#include \"z.h\"", "#endif"};
+  EXPECT_EQ(includesAbove(lines, 10), (std::vector<std::string>{"stdio.h", "y.h"}));
+  EXPECT_EQ(includesAbove(lines, 7), (std::vector<std::string>{"stdio.h"})) << "x.h is in the other half";
+  EXPECT_EQ(includesAbove(lines, 13), (std::vector<std::string>{"stdio.h", "y.h", "z.h"}));
 }
 
 TEST(Statement, Blocks) {

@@ -65,5 +65,32 @@ TEST(AllSchedules, EachOrderWithSoManyPreemptions) {
   EXPECT_EQ(ordersOf(9), (std::multiset<std::string>{"1122", "1221", "2211", "1212", "2112", "2121"}));
 }
 
+// A step of thread 1 at which something waits in two buffers, and thread 2 could go on.
+std::set<std::string> departuresOf(std::uint64_t waiting, std::uint64_t seeing, std::uint64_t preemptions) {
+  AllSchedules all(preemptions, true);
+  EXPECT_EQ(all.next()->text(), "list/0");
+  TraceWriter writer;
+  writer.event(EventKind::Switch, ThreadNo(1), seeing << 32 | 5, waiting, BLACKOUT_SWITCH_BUFFERS);
+  writer.event(EventKind::Switch, ThreadNo(1), 5, std::uint64_t{1} << 32 | 3, BLACKOUT_SWITCH_STEP);
+  std::string bytes = writer.sealedBytes();
+  auto trace = Trace::fromBytes(std::as_bytes(std::span(bytes)));
+  EXPECT_TRUE(trace);
+  all.ran(*trace);
+  std::set<std::string> texts;
+  while (auto schedule = all.next()) EXPECT_TRUE(texts.insert(schedule->text()).second);
+  return texts;
+}
+TEST(AllSchedules, WhatLeavesTheBuffers) {
+  using Texts = std::set<std::string>;
+  // Its own need not leave where nobody else looks.
+  EXPECT_EQ(departuresOf(0x01, 0x3, 0), Texts{});
+  EXPECT_EQ(departuresOf(0x10, 0x3, 0), Texts{"list/0,5e2"});
+  EXPECT_EQ(departuresOf(0x11, 0x3, 0), (Texts{"list/0,5e2", "list/0,5e1,5e2"}));
+  EXPECT_EQ(departuresOf(0x01, 0x3, 1), (Texts{"list/0,5>2", "list/0,5e1,5>2"}));
+  // Nothing need leave before an access that can't tell.
+  EXPECT_EQ(departuresOf(0x11, 0x0, 0), Texts{});
+  EXPECT_EQ(departuresOf(0x01, 0x1, 1), Texts{"list/0,5>2"});
+}
+
 }  // namespace
 }  // namespace blackout

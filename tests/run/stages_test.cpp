@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "events/trace.h"
 #include "explore/explorer.h"
@@ -60,6 +61,62 @@ Restarts restartsOf(const std::string& mode, unsigned workers) {
           out.flags[offsetOf(addressOf(tracked.line(seen.query.line()))) / BLACKOUT_LINE].insert(seen.query.flags);
     }
   return out;
+}
+
+// Processes that this one has started and that live.
+std::size_t children() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "status");
+    for (std::string word; in >> word;)
+      if (word == "PPid:" && in >> word && word == std::to_string(getpid())) ++count;
+  }
+  return count;
+}
+
+// The beginning and the end are points of another baseline, whose runs are made by the same started program.
+TEST(ProcessRunner, OneMoreWorkerHasAnotherBaseline) {
+  std::filesystem::path pool =
+      std::filesystem::temp_directory_path() / ("blackout-beside-" + std::to_string(getpid()) + ".img");
+  RecordOptions options;
+  options.pm = {pool.string()};
+  options.command = {STAGES_PROGRAM, pool.string(), "none"};
+  auto recording = record(options);
+  ASSERT_TRUE(recording) << recording.error().sentence;
+  auto index = Index::build(*recording->trace, {});
+  ASSERT_TRUE(index) << index.error().sentence;
+  TrackedBytes tracked = TrackedBytes::of(*index);
+  std::vector<EventNo> points = index->points(PointsMode::Enough);
+  Baseline baseline(*index, tracked, points);
+  Baseline ends(*index, tracked, {0, recording->trace->end()});
+  RecoveryProgram program;
+  program.command = options.command;
+  program.patterns = {{pool.string(), false}};
+  std::size_t before = children();
+  auto runner = ProcessRunner::start(program, baseline, 2, {}, &ends);
+  ASSERT_TRUE(runner) << runner.error().sentence;
+  EXPECT_EQ(children(), before + 1);
+  EXPECT_EQ((*runner)->workers(), 2U);
+  Runner& beside = (*runner)->beside();
+  EXPECT_EQ(beside.workers(), 1U);
+  // One while the other is under way: each waits for its own.
+  RunBatch batch(**runner);
+  for (unsigned w : {0U, 1U}) ASSERT_TRUE(batch.begin(w, {.pointNo = PointNo(points.size() - 1)}));
+  auto atBeginning = beside.run({});
+  ASSERT_TRUE(atBeginning) << atBeginning.error().sentence;
+  auto atEnd = beside.run({.pointNo = 1});
+  ASSERT_TRUE(atEnd) << atEnd.error().sentence;
+  EXPECT_EQ(atEnd->outcome.output, "recovered");
+  std::ifstream content((*runner)->folderOf(2) / "pools" / pool.relative_path(), std::ios::binary);
+  EXPECT_EQ(content.get(), 1);
+  std::set<unsigned> waited;
+  for (int n = 0; n < 2; ++n) {
+    auto ended = batch.wait();
+    ASSERT_TRUE(ended) << ended.error().sentence;
+    waited.insert(ended->first);
+    EXPECT_EQ(ended->second.outcome.output, "recovered");
+  }
+  EXPECT_EQ(waited, (std::set<unsigned>{0, 1}));
 }
 
 using Flags = std::map<std::uint64_t, std::set<std::uint8_t>>;

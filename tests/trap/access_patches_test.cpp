@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -205,6 +206,12 @@ TEST_P(AccessPatches, AJumpIntoTheirBytesIsSentOn) {
   EXPECT_EQ(reinterpret_cast<uint64_t*>(second)[9], 13u);
   EXPECT_EQ(traps, 1);
   EXPECT_EQ(faults, before);
+  // Behind the jump is nothing that could run: what is left of the instructions' bytes.
+  const auto* jump =
+      std::find(reinterpret_cast<const uint8_t*>(enter), reinterpret_cast<const uint8_t*>(enter) + 20, 0xe9);
+  ASSERT_LT(jump, reinterpret_cast<const uint8_t*>(enter) + 20);
+  EXPECT_EQ(jump[5], 0xcc);
+  EXPECT_EQ(jump[6], 0xcc);
 }
 
 TEST_P(AccessPatches, ThreadsMayBeAnywhereWhileTheyArePutInPlace) {

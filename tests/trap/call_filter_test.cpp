@@ -103,6 +103,7 @@ seccomp_data callOf(long number, uintptr_t place) {
   return data;
 }
 
+constexpr unsigned kTrap = SECCOMP_RET_TRAP | kHandedOver;
 constexpr uintptr_t kOwn = 0x7ffff0001234;
 constexpr long kBeyond = 600;
 
@@ -118,11 +119,11 @@ void checkAddresses(uintptr_t begin, uintptr_t end) {
         seccomp_data data = callOf(number, kOwn + 1);
         data.args[i] = address;
         bool handed = address >= begin && address < end && (addresses >> i & 1) != 0;
-        EXPECT_EQ(decide(filter, data), handed ? SECCOMP_RET_TRAP : SECCOMP_RET_ALLOW) << number << " " << i;
+        EXPECT_EQ(decide(filter, data), handed ? kTrap : SECCOMP_RET_ALLOW) << number << " " << i;
         data.instruction_pointer = kOwn;
         EXPECT_EQ(decide(filter, data), SECCOMP_RET_ALLOW);
         data.instruction_pointer = kOwn + (uint64_t{1} << 32);
-        EXPECT_EQ(decide(filter, data), handed ? SECCOMP_RET_TRAP : SECCOMP_RET_ALLOW);
+        EXPECT_EQ(decide(filter, data), handed ? kTrap : SECCOMP_RET_ALLOW);
         data.arch = AUDIT_ARCH_I386;
         EXPECT_EQ(decide(filter, data), SECCOMP_RET_ALLOW);
       }
@@ -135,7 +136,7 @@ TEST(AddressFilter, LargeStretch) {
   filterAddresses(filter, kOwn, 0x100000000000, 0x200000000000);
   seccomp_data data = callOf(__NR_write, 1);
   data.args[1] = 0x180000000000;
-  EXPECT_EQ(decide(filter, data), SECCOMP_RET_TRAP);
+  EXPECT_EQ(decide(filter, data), kTrap);
   data.args[1] = 0x200000000000;
   EXPECT_EQ(decide(filter, data), SECCOMP_RET_ALLOW);
 }
@@ -149,7 +150,7 @@ void checkInstructions(Caller caller, size_t count) {
   for (long number = -1; number < kBeyond; ++number) {
     if (number == __NR_mmap) continue;
     for (uintptr_t place : {after.front(), after[count / 2], after.back()}) {
-      uint32_t wanted = handsOver(caller, number) ? SECCOMP_RET_TRAP : SECCOMP_RET_ALLOW;
+      uint32_t wanted = handsOver(caller, number) ? kTrap : SECCOMP_RET_ALLOW;
       EXPECT_EQ(decide(filter, callOf(number, place)), wanted) << number;
       EXPECT_EQ(decide(filter, callOf(number, place + 1)), SECCOMP_RET_ALLOW);
       EXPECT_EQ(decide(filter, callOf(number, place + (uint64_t{1} << 32))), SECCOMP_RET_ALLOW);
@@ -157,10 +158,10 @@ void checkInstructions(Caller caller, size_t count) {
     EXPECT_EQ(decide(filter, callOf(number, after.front() - 1)), SECCOMP_RET_ALLOW);
     EXPECT_EQ(decide(filter, callOf(number, after.back() + 1)), SECCOMP_RET_ALLOW);
   }
-  for (uintptr_t place : after) EXPECT_EQ(decide(filter, callOf(__NR_statfs, place)), SECCOMP_RET_TRAP);
+  for (uintptr_t place : after) EXPECT_EQ(decide(filter, callOf(__NR_statfs, place)), kTrap);
   seccomp_data other = callOf(__NR_statfs, after[0]);
   other.arch = AUDIT_ARCH_I386;
-  EXPECT_EQ(decide(filter, other), SECCOMP_RET_TRAP);
+  EXPECT_EQ(decide(filter, other), kTrap);
   other.instruction_pointer += 1;
   EXPECT_EQ(decide(filter, other), SECCOMP_RET_ALLOW);
 }
@@ -199,12 +200,12 @@ TEST(InstructionFilter, AnAllocatorsMemoryIsLetThrough) {
   };
   constexpr int kBoth = PROT_READ | PROT_WRITE;
   EXPECT_EQ(mapping(kBoth, MAP_PRIVATE | MAP_ANONYMOUS), SECCOMP_RET_ALLOW);
-  EXPECT_EQ(mapping(kBoth, MAP_SHARED), SECCOMP_RET_TRAP);
-  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE), SECCOMP_RET_TRAP);
-  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED), SECCOMP_RET_TRAP);
-  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE), SECCOMP_RET_TRAP);
-  EXPECT_EQ(mapping(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS), SECCOMP_RET_TRAP);
-  EXPECT_EQ(mapping(kBoth | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS), SECCOMP_RET_TRAP);
+  EXPECT_EQ(mapping(kBoth, MAP_SHARED), kTrap);
+  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE), kTrap);
+  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED), kTrap);
+  EXPECT_EQ(mapping(kBoth, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE), kTrap);
+  EXPECT_EQ(mapping(PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS), kTrap);
+  EXPECT_EQ(mapping(kBoth | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS), kTrap);
 }
 
 }  // namespace

@@ -251,6 +251,43 @@ TEST(EhFrame, RulesThatNoCompilerHereWrites) {
   EXPECT_EQ(walk(frameTableBytes({rows}), 40, {1, 22222, 33333, 44444}), Addresses{22222});
 }
 
+// val_expression rip: 1000 more than what an operator makes of two literals, or of one and a negative constant.
+TEST(EhFrame, OperatorsOfExpressions) {
+  auto value = [](const std::string& operands, char op) {
+    std::string expression = operands + op + "\x23\xe8\x07";
+    Addresses found =
+        walk(frameTableBytes({"\x16\x10" + std::string(1, char(expression.size())) + expression}), 0, {111, 222});
+    return found.size() == 1 ? static_cast<std::int64_t>(found[0]) - 1000 : -1000;
+  };
+  const std::string nineTwo("\x39\x32"), minusFour("\x09\xfc"), two("\x32"), none("\x30");
+  EXPECT_EQ(value("\x3e\x37", 0x1a), 14 & 7);
+  EXPECT_EQ(value(nineTwo, 0x1b), 9 / 2);
+  EXPECT_EQ(value(minusFour + two, 0x1b), -2);  // signed
+  EXPECT_EQ(value(nineTwo, 0x1c), 9 - 2);
+  EXPECT_EQ(value(nineTwo, 0x1d), 9 % 2);
+  EXPECT_EQ(value(nineTwo, 0x1e), 9 * 2);
+  EXPECT_EQ(value("\x39\x33", 0x21), 9 | 3);
+  EXPECT_EQ(value(nineTwo, 0x22), 9 + 2);
+  EXPECT_EQ(value(nineTwo, 0x24), 9 << 2);
+  EXPECT_EQ(value(nineTwo, 0x25), 9 >> 2);
+  EXPECT_EQ(value(minusFour + two, 0x26), -1);
+  EXPECT_EQ(value("\x39\x33", 0x27), 9 ^ 3);
+  // Each with less, equal and greater; comparisons are signed.
+  auto compared = [&](char op) {
+    return std::to_string(value(two + "\x33", op)) + std::to_string(value(two + two, op)) +
+           std::to_string(value("\x33" + two, op)) + std::to_string(value(minusFour + two, op));
+  };
+  EXPECT_EQ(compared(0x29), "0100");
+  EXPECT_EQ(compared(0x2a), "0110");
+  EXPECT_EQ(compared(0x2b), "0010");
+  EXPECT_EQ(compared(0x2c), "1101");
+  EXPECT_EQ(compared(0x2d), "1001");
+  EXPECT_EQ(compared(0x2e), "1011");
+  // Nothing can be divided by 0.
+  EXPECT_EQ(value(two + none, 0x1b), -1000);
+  EXPECT_EQ(value(two + none, 0x1d), -1000);
+}
+
 TEST(EhFrame, LettersOfAugmentations) {
   for (const char* letters : {"zR", "zPLR", "zRP", "zLR"}) {
     bool whole = false;
@@ -313,6 +350,24 @@ TEST(EhFrame, R10IsOfTheInnermostFrameOnly) {
   frame.pc = first;
   EXPECT_EQ(unwind(frame, low, low + sizeof stack, found, 8), 1);
   EXPECT_EQ(found[0], second + 5);
+  forgetFrameTables(mapped.table.begin, mapped.table.end);
+}
+
+// Code that the program made has no table. Its caller is behind a call, and finds its own by the saved rbp.
+TEST(EhFrame, CallerOfMadeCodeHasTheSavedFramePointer) {
+  FrameTableBytes made = frameTableBytes({"\x0c\x06\x10\x86\x02"});  // CFA = rbp + 16
+  made.bytes.resize(made.functions + kFunctionSize);
+  made.bytes[made.functions] = '\xe8';  // call
+  MappedTable mapped(made.bytes);
+  addFrameTable(mapped.table);
+  std::uintptr_t behindCall = mapped.table.begin + made.functions + 5;
+  std::uintptr_t stack[] = {1, 0, behindCall, 0, 11111, 22222};
+  auto low = reinterpret_cast<std::uintptr_t>(stack);
+  stack[1] = low + 24;
+  std::uint64_t found[8];
+  ASSERT_EQ(unwind(frameOf(1234567, low, low + 8), low, low + sizeof stack, found, 8), 2);
+  EXPECT_EQ(found[0], behindCall);
+  EXPECT_EQ(found[1], 11111u);
   forgetFrameTables(mapped.table.begin, mapped.table.end);
 }
 

@@ -386,6 +386,9 @@ class Round {
     memcpy(&inUse, s.vectors + 512, 8);
     memcpy(s.vectors + 512, "\xe7\0\0\0\0\0\0\0", 8);
     memset(s.vectors + 464, 0, 48);
+    // Where the last x87 instruction and its operand were: some processors keep it always, some only for an exception.
+    // Ours is executed elsewhere, on the second mapping.
+    memset(s.vectors + 8, 0, 16);
     uint32_t mxcsr;
     memcpy(&mxcsr, s.vectors + 24, 4);
     if ((inUse & 1) == 0) {

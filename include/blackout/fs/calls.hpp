@@ -11,14 +11,30 @@
 
 namespace blackout::fs {
 
-enum class Operation { Creat, Mkdir, Write, Append, Fallocate, Symlink, Link, Unlink, Remove, Rename, Truncate, Rmdir };
+enum class Operation {
+  Creat,
+  Mkdir,
+  Write,
+  Append,
+  Fallocate,
+  Symlink,
+  Link,
+  Unlink,
+  Remove,
+  Rename,
+  Truncate,
+  Rmdir,
+  Open,
+  Pwrite,
+  Close,
+};
 
 // What an operation takes beside its path: a second path, and numbers.
 struct OperationForm {
   Operation operation;
   const char* name;
-  bool to;      // a second path: the new name, or of a symbolic link what it says
-  int numbers;  // write: offset, size; append, truncate: size; fallocate: offset, size
+  bool to;      // a second path: the new name; of a symbolic link what it says; of an open file what it is called then
+  int numbers;  // write, pwrite, fallocate: offset, size; append, truncate: size
 };
 
 inline const std::vector<OperationForm>& operationForms() {
@@ -35,6 +51,9 @@ inline const std::vector<OperationForm>& operationForms() {
       {Operation::Rename, "rename", true, 0},
       {Operation::Truncate, "truncate", false, 1},
       {Operation::Rmdir, "rmdir", false, 0},
+      {Operation::Open, "open", true, 0},
+      {Operation::Pwrite, "pwrite", false, 2},
+      {Operation::Close, "close", false, 0},
   };
   return forms;
 }
@@ -45,10 +64,11 @@ inline const OperationForm& formOf(Operation operation) {
 
 struct Call {
   Operation operation = Operation::Creat;
-  std::string path;
-  std::string to;            // link, rename: the new name; symlink: the name of the link, `path` is what it says
-  std::uint64_t offset = 0;  // write, fallocate
-  std::uint64_t size = 0;    // write, append, fallocate, truncate
+  std::string path;          // pwrite, close: what the open file is called
+  std::string to;            // link, rename: the new name; symlink: the name of the link, `path` is what it says;
+                             // open: what the open file is called by the calls that follow, any word
+  std::uint64_t offset = 0;  // write, pwrite, fallocate
+  std::uint64_t size = 0;    // write, pwrite, append, fallocate, truncate
   char fill = 'a';           // the bytes that are written: given by the call's place in its workload
 
   friend bool operator==(const Call& a, const Call& b) {

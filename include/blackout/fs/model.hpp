@@ -58,8 +58,21 @@ class Model {
       }
       case Operation::Rename:
         return rename(call.path, call.to);
+      case Operation::Open:
+        return openFile(call.path, call.to);
+      case Operation::Pwrite:
+        return pwrite(call.path, call.offset, call.size, call.fill);
+      case Operation::Close:
+        return close(call.path);
     }
     return -EINVAL;
+  }
+
+  // What each open file has in it, by what it is called.
+  std::map<std::string, std::string> opened() const {
+    std::map<std::string, std::string> all;
+    for (const auto& [name, node] : opened_) all[name] = nodes_.at(node).content;
+    return all;
   }
 
   Tree tree() const {
@@ -135,9 +148,12 @@ class Model {
   int write(const std::string& path, std::uint64_t offset, std::uint64_t size, char fill) {
     Node* node = nullptr;
     if (int error = open(path, node); error != 0) return error;
-    if (node->content.size() < offset + size) node->content.resize(offset + size, '\0');
-    std::fill_n(node->content.begin() + static_cast<std::ptrdiff_t>(offset), size, fill);
+    fillIn(*node, offset, size, fill);
     return 0;
+  }
+  static void fillIn(Node& node, std::uint64_t offset, std::uint64_t size, char fill) {
+    if (node.content.size() < offset + size) node.content.resize(offset + size, '\0');
+    std::fill_n(node.content.begin() + static_cast<std::ptrdiff_t>(offset), size, fill);
   }
   int append(const std::string& path, std::uint64_t size, char fill) {
     Node* node = nullptr;
@@ -171,9 +187,36 @@ class Model {
     return 0;
   }
 
+  bool isOpen(std::uint64_t node) const {
+    return std::any_of(opened_.begin(), opened_.end(), [&](const auto& open) { return open.second == node; });
+  }
+
+  // A file without a name is there until nobody has it open any more.
   void drop(std::uint64_t node) {
     Node& n = nodes_[node];
-    if (n.kind == Kind::Directory || --n.links == 0) nodes_.erase(node);
+    if (n.kind == Kind::Directory || (--n.links == 0 && !isOpen(node))) nodes_.erase(node);
+  }
+
+  int openFile(const std::string& path, const std::string& name) {
+    if (opened_.count(name) != 0) return -EBUSY;
+    Node* node = nullptr;
+    if (int error = open(path, node); error != 0) return error;
+    opened_[name] = find(path).node;
+    return 0;
+  }
+  int pwrite(const std::string& name, std::uint64_t offset, std::uint64_t size, char fill) {
+    auto open = opened_.find(name);
+    if (open == opened_.end()) return -EBADF;
+    fillIn(nodes_[open->second], offset, size, fill);
+    return 0;
+  }
+  int close(const std::string& name) {
+    auto open = opened_.find(name);
+    if (open == opened_.end()) return -EBADF;
+    std::uint64_t node = open->second;
+    opened_.erase(open);
+    if (nodes_[node].links == 0 && !isOpen(node)) nodes_.erase(node);
+    return 0;
   }
 
   int unlink(const std::string& path) {
@@ -234,6 +277,7 @@ class Model {
   }
 
   std::map<std::uint64_t, Node> nodes_;
+  std::map<std::string, std::uint64_t> opened_;
   std::uint64_t next_ = kRoot + 1;
 };
 

@@ -12,6 +12,8 @@ struct CoreCall {
   Call call;
   std::vector<std::string> files;        // that must be there, with content
   std::vector<std::string> directories;  // that must be there
+  std::vector<std::string> opened;       // that must be open, called as their path is
+  std::vector<std::string> unlinked;     // that must be open and have no name any more
 };
 
 constexpr std::uint64_t kBlock = 4096;
@@ -30,7 +32,7 @@ inline std::vector<CoreCall> coreCalls() {
   };
   auto add = [&](Operation operation, const std::string& path, const std::string& to = "", std::uint64_t offset = 0,
                  std::uint64_t size = 0, bool exists = true, bool directory = false) {
-    CoreCall core{Call{operation, path, to, offset, size, 'a'}, {}, {}};
+    CoreCall core{Call{operation, path, to, offset, size, 'a'}, {}, {}, {}, {}};
     const std::string& subject = operation == Operation::Symlink ? to : path;
     core.directories = parents(subject);
     if (!to.empty() && operation != Operation::Symlink)
@@ -70,6 +72,17 @@ inline std::vector<CoreCall> coreCalls() {
     for (const std::string& to : directories)
       if (d != to) add(Operation::Rename, d, to, 0, 0, true, true);
   }
+  // Files that lose their last name while they are open.
+  for (const char* f : {"foo", "A/foo"}) {
+    add(Operation::Unlink, f);
+    all.back().opened = {f};
+    add(Operation::Rename, "bar", f);
+    all.back().opened = {f};
+    add(Operation::Pwrite, f, "", kBlock, 300, false);
+    all.back().unlinked = {f};
+    add(Operation::Close, f, "", 0, 0, false);
+    all.back().unlinked = {f};
+  }
   return all;
 }
 
@@ -81,29 +94,62 @@ inline std::uint64_t workloadCount(std::uint64_t operations) {
   return count;
 }
 
-// The n-th workload of N operations: the operations with what they need. What is there already, by the model, is not
-// made again.
-inline std::vector<Call> workload(std::uint64_t operations, std::uint64_t n) {
-  static const std::vector<CoreCall> core = coreCalls();
-  std::vector<Call> calls;
-  Model model;
-  auto make = [&](Call call) {
-    call.fill = static_cast<char>('a' + calls.size() % 26);
-    calls.push_back(call);
-    model.apply(call);
-  };
-  for (std::uint64_t i = 0; i < operations; ++i, n /= core.size()) {
-    const CoreCall& chosen = core[n % core.size()];
+// Operations, each with what it needs. What is there already, by the model, is not made again.
+class WorkloadBuilder {
+ public:
+  void add(const CoreCall& chosen) {
     for (const std::string& d : chosen.directories)
-      if (model.tree().count(d) == 0) make(Call{Operation::Mkdir, d, "", 0, 0, 'a'});
-    for (const std::string& f : chosen.files)
-      if (model.tree().count(f) == 0) {
-        make(Call{Operation::Creat, f, "", 0, 0, 'a'});
-        make(Call{Operation::Write, f, "", 0, kContent, 'a'});
-      }
+      if (model_.tree().count(d) == 0) make(Call{Operation::Mkdir, d, "", 0, 0, 'a'});
+    for (const std::string& f : chosen.files) file(f);
+    for (const std::string& f : chosen.opened) open(f);
+    for (const std::string& f : chosen.unlinked) {
+      open(f);
+      if (model_.tree().count(f) != 0) make(Call{Operation::Unlink, f, "", 0, 0, 'a'});
+    }
     make(chosen.call);
   }
-  return calls;
+  const std::vector<Call>& calls() const { return calls_; }
+
+ private:
+  void file(const std::string& f) {
+    if (model_.tree().count(f) != 0) return;
+    make(Call{Operation::Creat, f, "", 0, 0, 'a'});
+    make(Call{Operation::Write, f, "", 0, kContent, 'a'});
+  }
+  void open(const std::string& f) {
+    if (model_.opened().count(f) != 0) return;
+    file(f);
+    make(Call{Operation::Open, f, f, 0, 0, 'a'});
+  }
+  void make(Call call) {
+    call.fill = static_cast<char>('a' + calls_.size() % 26);
+    calls_.push_back(call);
+    model_.apply(call);
+  }
+  std::vector<Call> calls_;
+  Model model_;
+};
+
+// The n-th workload of N operations.
+inline std::vector<Call> workload(std::uint64_t operations, std::uint64_t n) {
+  static const std::vector<CoreCall> core = coreCalls();
+  WorkloadBuilder builder;
+  for (std::uint64_t i = 0; i < operations; ++i, n /= core.size()) builder.add(core[n % core.size()]);
+  return builder.calls();
+}
+
+// A workload of so many operations by chance, the same for the same seed everywhere.
+inline std::vector<Call> randomWorkload(std::uint64_t seed, std::uint64_t operations) {
+  static const std::vector<CoreCall> core = coreCalls();
+  auto next = [&seed] {  // splitmix64
+    std::uint64_t x = (seed += 0x9e3779b97f4a7c15U);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  };
+  WorkloadBuilder builder;
+  for (std::uint64_t i = 0; i < operations; ++i) builder.add(core[next() % core.size()]);
+  return builder.calls();
 }
 
 }  // namespace blackout::fs

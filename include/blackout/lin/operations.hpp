@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,12 +24,18 @@ struct Step {
   std::vector<std::uint64_t> arguments;
 };
 
+// What a structure has: a name, and how many arguments go with it.
+struct Shape {
+  const char* name;
+  std::size_t arguments;
+};
+
 // What the command line says.
 struct Settings {
   const char* pool = nullptr;
   std::uint64_t seed = 1;
-  std::uint64_t operations = 24;
-  const char* file = nullptr;   // of operations; null: they are generated
+  std::optional<std::uint64_t> operations = {};  // none: as many as are usual for the structure
+  const char* file = nullptr;                    // of operations; null: they are generated
   const char* bytes = nullptr;  // a file that operations are made of, as a fuzzer gives it; null: a seed
   const char* list = nullptr;   // where to write the operations, as `file` has them; null: nowhere
   std::uint64_t threads = 1;    // that make the second half of them
@@ -49,6 +56,7 @@ inline Settings settingsOf(int argc, char** argv) {
       "[--race NUMBER RIVAL]";
   auto number = [&](int i) {
     char* rest = nullptr;
+    if (argv[i][0] == '-') stop(std::string(argv[i - 1]) + " " + argv[i] + ": a number from 0 on is wanted");
     std::uint64_t n = std::strtoull(argv[i], &rest, 10);
     if (rest == argv[i] || *rest != '\0') stop(std::string(argv[i - 1]) + " " + argv[i] + ": not a number");
     return n;
@@ -105,10 +113,10 @@ class Random {
   }
   // Whether a generator is to go on: as many operations as were asked for, or as long as there are bytes.
   bool wants(std::size_t made, const Settings& settings) const {
-    return bytes_ ? used_ < bytes_->size() : made < settings.operations;
+    return bytes_ ? used_ < bytes_->size() : made < *settings.operations;
   }
   // How many operations there will be; of bytes it is not known, and there is no end to prepare for.
-  std::uint64_t most(const Settings& settings) const { return bytes_ ? UINT64_MAX / 8 : settings.operations; }
+  std::uint64_t most(const Settings& settings) const { return bytes_ ? UINT64_MAX / 8 : *settings.operations; }
 
  private:
   std::uint64_t state_;
@@ -122,9 +130,13 @@ inline std::optional<Step> stepOf(const std::string& line, bool& wrong) {
   Step step;
   wrong = false;
   if (!(words >> step.name)) return std::nullopt;
-  std::uint64_t n = 0;
-  while (words >> n) step.arguments.push_back(n);
-  wrong = !words.eof();
+  std::string word;
+  while (words >> word) {
+    char* rest = nullptr;
+    errno = 0;
+    step.arguments.push_back(std::strtoull(word.c_str(), &rest, 10));
+    wrong |= word[0] == '-' || *rest != '\0' || errno != 0;
+  }
   return wrong ? std::nullopt : std::optional<Step>(step);
 }
 inline std::string textOf(const Step& step) {
@@ -133,18 +145,41 @@ inline std::string textOf(const Step& step) {
   return text;
 }
 
+// The beginning of a line that may be anything.
+inline std::string printable(std::string line) {
+  constexpr std::size_t kShown = 60;
+  if (line.size() > kShown) line = line.substr(0, kShown) + "...";
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  return line;
+}
+
+// "insert 7 70: a map has no such operation; it has insert with 2 arguments, ..."; empty: it has.
+inline std::string unknownIn(const Step& step, const char* structure, const std::vector<Shape>& has) {
+  std::string list;
+  for (const Shape& shape : has) {
+    if (shape.name == step.name && shape.arguments == step.arguments.size()) return {};
+    list += std::string(list.empty() ? "" : ", ") + shape.name + " with " + std::to_string(shape.arguments) +
+            (shape.arguments == 1 ? " argument" : " arguments");
+  }
+  return printable(textOf(step)) + ": this " + structure + " has no such operation; it has " + list;
+}
+
 // A line each.
 inline std::vector<Step> stepsOf(const char* file) {
   std::ifstream in(file);
-  if (!in) stop(std::string("--ops ") + file + ": can't be read");
+  if (!in || in.peek() == std::ifstream::traits_type::eof())
+    stop(std::string("--ops ") + file + ": can't be read, or is empty; an operation is wanted on each line");
   std::vector<Step> steps;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     bool wrong = false;
     if (auto step = stepOf(line, wrong)) steps.push_back(*step);
     if (wrong)
-      stop(std::string("--ops ") + file + ", line " + std::to_string(number) + ": arguments are numbers: " + line);
+      stop(std::string("--ops ") + file + ", line " + std::to_string(number) +
+           ": arguments are numbers from 0 to 2^64 - 1: " + printable(line));
   }
+  if (steps.empty()) stop(std::string("--ops ") + file + ": there is no operation in it");
   return steps;
 }
 inline void listSteps(const Settings& settings, const std::vector<Step>& steps) {
@@ -153,6 +188,9 @@ inline void listSteps(const Settings& settings, const std::vector<Step>& steps) 
   for (const Step& step : steps) out << textOf(step) << "\n";
   if (!out.flush()) stop(std::string("--list-ops ") + settings.list + ": can't be written");
 }
+
+// How many operations are generated if nobody says.
+constexpr std::uint64_t kUsualOperations = 24;
 
 inline bool keyedStep(const Step& s) { return !s.arguments.empty(); }
 

@@ -28,9 +28,12 @@ int runOwn(int argc, char** argv) {
   using Call = typename Spec::Call;
   static_assert(std::is_trivially_copyable_v<Call>, "a call is kept as its bytes");
   Settings settings = settingsOf(argc, argv);
+  if (!settings.operations) settings.operations = kUsualOperations;
+  std::vector<Step> given;
+  if (settings.file != nullptr) given = stepsOf(settings.file);  // first of all: what is wrong there is said alone
   T* opened = T::open(settings.pool);
   if (opened == nullptr) stop(std::string(settings.pool) + ": open() gave nothing");
-  std::unique_ptr<T> structure(opened);
+  Opened<T> structure = own(opened);
   // A call is made by a seed of its own, so that a list of them can be written down: "call 17".
   auto listed = [](const std::vector<Step>& steps) {
     std::vector<Call> calls;
@@ -54,7 +57,7 @@ int runOwn(int argc, char** argv) {
     if (!runtime::recovering()) listSteps(by, steps);
     return listed(steps);
   };
-  std::vector<Call> calls = settings.file != nullptr ? listed(stepsOf(settings.file)) : generated(settings);
+  std::vector<Call> calls = settings.file != nullptr ? listed(given) : generated(settings);
   auto make = [&](Call& call) {
     const blackout_value before = blackout_bytes(&call, sizeof call);
     runtime::begin("call", &before, 1);

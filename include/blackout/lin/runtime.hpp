@@ -6,12 +6,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
 #include "blackout/harness.hpp"
 
 namespace blackout::lin {
+
+// What open() gave, until the end. An object with nothing to destroy is left alone: it may lie in the pool itself.
+struct Closed {
+  template <class T>
+  void operator()(T* object) const {
+    if constexpr (!std::is_trivially_destructible_v<T>) delete object;
+  }
+};
+template <class T>
+using Opened = std::unique_ptr<T, Closed>;
+template <class T>
+Opened<T> own(T* object) {
+  [[maybe_unused]] static const void* volatile kept;  // what is left alone is no leak
+  kept = object;
+  return Opened<T>(object);
+}
 
 // The annotations, also in a program that was built without Blackout.
 namespace runtime {

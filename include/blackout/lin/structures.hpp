@@ -36,6 +36,8 @@ BLACKOUT_LIN_HAS(HasPut, any<T>().put(any<A>(), any<B>()));
 BLACKOUT_LIN_HAS(HasScan, any<T>().scan(any<A>(), any<A>(), Visit()));
 BLACKOUT_LIN_HAS(HasClose, any<T>().close());
 BLACKOUT_LIN_HAS(HasSetInsert, any<T>().insert(any<A>()));
+BLACKOUT_LIN_HAS(HasCapacity, any<T>().capacity());
+BLACKOUT_LIN_HAS(HasUsual, T::usual(any<A>()));
 BLACKOUT_LIN_HAS(HasEnqueue, any<T>().enqueue(any<B>()));
 BLACKOUT_LIN_HAS(HasPush, any<T>().push(any<B>()));
 BLACKOUT_LIN_HAS(HasWrite, any<T>().write(any<B>()));
@@ -59,6 +61,12 @@ class MapHarness {
  public:
   static constexpr const char* kName = "map";
   static constexpr bool kUpdates = HasUpdate<T, Operand, Operand>::value, kPuts = HasPut<T, Operand, Operand>::value;
+  static std::vector<Shape> operations() {
+    std::vector<Shape> has = {{"insert", 2}, {"get", 1}, {"remove", 1}};
+    if (kUpdates) has.push_back({"update", 2});
+    if (kPuts) has.push_back({"put", 2});
+    return has;
+  }
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, true, kUpdates, kPuts); }
   static std::vector<Step> rivals(const Step& s) {
     if (s.arguments.empty()) return {s};
@@ -68,13 +76,13 @@ class MapHarness {
 
   static bool run(T& map, const Step& s) {
     const std::string& n = s.name;
-    if (n == "insert" && s.arguments.size() == 2) return insert(map, s.arguments[0], s.arguments[1]), true;
-    if (n == "get" && s.arguments.size() == 1) return get(map, s.arguments[0]), true;
-    if (n == "remove" && s.arguments.size() == 1) return remove(map, s.arguments[0]), true;
+    if (n == "insert") return insert(map, s.arguments[0], s.arguments[1]), true;
+    if (n == "get") return get(map, s.arguments[0]), true;
+    if (n == "remove") return remove(map, s.arguments[0]), true;
     if constexpr (kUpdates)
-      if (n == "update" && s.arguments.size() == 2) return update(map, s.arguments[0], s.arguments[1]), true;
+      if (n == "update") return update(map, s.arguments[0], s.arguments[1]), true;
     if constexpr (kPuts)
-      if (n == "put" && s.arguments.size() == 2) return put(map, s.arguments[0], s.arguments[1]), true;
+      if (n == "put") return put(map, s.arguments[0], s.arguments[1]), true;
     return false;
   }
 
@@ -146,6 +154,7 @@ template <class T, class Operand>
 class SetHarness {
  public:
   static constexpr const char* kName = "set";
+  static std::vector<Shape> operations() { return {{"insert", 1}, {"contains", 1}, {"remove", 1}}; }
   static std::vector<Step> steps(const Settings& s, T&) { return keyedSteps(s, false, false, false); }
   static std::vector<Step> rivals(const Step& s) {
     if (s.arguments.empty()) return {s};
@@ -153,7 +162,6 @@ class SetHarness {
     return {{"contains", {key}}, {"remove", {key}}, {"insert", {key}}};
   }
   static bool run(T& set, const Step& s) {
-    if (s.arguments.size() != 1) return false;
     if (s.name == "insert") return insert(set, s.arguments[0]), true;
     if (s.name == "contains") return contains(set, s.arguments[0]), true;
     if (s.name == "remove") return remove(set, s.arguments[0]), true;
@@ -183,19 +191,58 @@ class SetHarness {
   }
 };
 
+// Whether it was taken, if the structure says so.
+template <class Call>
+auto takenBy(Call call) {
+  if constexpr (std::is_same_v<decltype(call()), bool>)
+    return call();
+  else
+    (void)call();
+}
+
 // A queue or a stack: what differs is the names.
 template <class Self, class T, class Operand>
 class SequenceHarness {
  public:
-  // More in than out, then empty, then both in turns.
-  static std::vector<Step> steps(const Settings& s, T&) {
+  static std::vector<Shape> operations() { return {{Self::kIn, 1}, {Self::kOut, 0}}; }
+  // Enough to fill it, empty it by half and fill it again; where nobody knows how much it holds, enough for a small
+  // one.
+  static std::uint64_t usual(T& sequence) {
+    constexpr std::uint64_t kOfUnknown = 60, kMost = 1000;
+    std::uint64_t holds = capacityOf(sequence);
+    return holds == 0 ? kOfUnknown : std::min(kUsualOperations + 3 * holds, kMost);
+  }
+  // More in than out, then empty, then both in turns. If it is known how much it holds: full and one more, half of it
+  // out, full again (in a ring that passes the end wherever it began), then both in turns.
+  static std::vector<Step> steps(const Settings& s, T& sequence) {
     Random random(s);
     std::vector<Step> steps;
-    std::uint64_t there = 0;
+    std::uint64_t there = 0, holds = capacityOf(sequence);
+    enum { Filling, Halving, Refilling, InTurns } phase = holds == 0 ? InTurns : Filling;
     while (random.wants(steps.size(), s)) {
       std::uint64_t all = random.most(s);
-      bool draining = steps.size() > all / 2 && steps.size() < all * 3 / 4;
-      if (draining || (there != 0 && random.below(3) == 0)) {
+      bool draining = holds == 0 && steps.size() > all / 2 && steps.size() < all * 3 / 4;
+      bool takes = false;
+      if (phase == InTurns) {
+        takes = draining || (there != 0 && random.below(holds == 0 ? 3 : 2) == 0) || (holds != 0 && there >= holds);
+      } else {
+        // What a fuzzer's bytes decide must be asked for, or they never end.
+        bool other = random.below(8) == 0;
+        takes = phase == Halving ? !other || there >= holds : other && there != 0;
+        constexpr bool kRefuses = std::is_same_v<decltype(Self::put(any<T>(), any<Operand>())), bool>;
+        if (phase == Filling && there == holds) {
+          if (kRefuses) steps.push_back({Self::kIn, {1000 + steps.size()}});  // one too many
+          takes = true;
+          phase = Halving;
+        } else if (phase == Halving && there <= holds / 2) {
+          phase = Refilling;
+          takes = false;
+        } else if (phase == Refilling && there == holds) {
+          phase = InTurns;
+          takes = true;
+        }
+      }
+      if (takes) {
         steps.push_back({Self::kOut, {}});
         there -= there == 0 ? 0 : 1;
       } else {
@@ -207,8 +254,8 @@ class SequenceHarness {
   }
   static std::vector<Step> rivals(const Step&) { return {{Self::kOut, {}}, {Self::kIn, {5000}}}; }
   static bool run(T& sequence, const Step& s) {
-    if (s.name == Self::kIn && s.arguments.size() == 1) return in(sequence, s.arguments[0]), true;
-    if (s.name == Self::kOut && s.arguments.empty()) return out(sequence), true;
+    if (s.name == Self::kIn) return in(sequence, s.arguments[0]), true;
+    if (s.name == Self::kOut) return out(sequence), true;
     return false;
   }
   // All that a crash left, in its order; then whether it still works.
@@ -228,6 +275,13 @@ class SequenceHarness {
   static void in(T& sequence, std::uint64_t v) {
     marked(Self::kIn, [&] { return Self::put(sequence, of(v)); }, of(v));
   }
+  // 0: not known.
+  static std::uint64_t capacityOf(T& sequence) {
+    if constexpr (HasCapacity<T, int, int>::value)
+      return static_cast<std::uint64_t>(sequence.capacity());
+    else
+      return (void)sequence, 0;
+  }
   static bool out(T& sequence) {
     return marked(Self::kOut, [&] { return Self::take(sequence); }).has_value();
   }
@@ -235,19 +289,24 @@ class SequenceHarness {
 template <class T, class Operand>
 struct QueueHarness : SequenceHarness<QueueHarness<T, Operand>, T, Operand> {
   static constexpr const char *kName = "queue", *kIn = "enqueue", *kOut = "dequeue";
-  static void put(T& queue, const Operand& v) { queue.enqueue(v); }
+  static auto put(T& queue, const Operand& v) {
+    return takenBy([&] { return queue.enqueue(v); });
+  }
   static auto take(T& queue) { return queue.dequeue(); }
 };
 template <class T, class Operand>
 struct StackHarness : SequenceHarness<StackHarness<T, Operand>, T, Operand> {
   static constexpr const char *kName = "stack", *kIn = "push", *kOut = "pop";
-  static void put(T& stack, const Operand& v) { stack.push(v); }
+  static auto put(T& stack, const Operand& v) {
+    return takenBy([&] { return stack.push(v); });
+  }
   static auto take(T& stack) { return stack.pop(); }
 };
 
 template <class T, class Operand>
 struct RegisterHarness {
   static constexpr const char* kName = "register";
+  static std::vector<Shape> operations() { return {{"write", 1}, {"read", 0}}; }
   static std::vector<Step> steps(const Settings& s, T&) {
     Random random(s);
     std::vector<Step> steps;
@@ -260,8 +319,8 @@ struct RegisterHarness {
   }
   static std::vector<Step> rivals(const Step&) { return {{"read", {}}, {"write", {5000}}}; }
   static bool run(T& cell, const Step& s) {
-    if (s.name == "write" && s.arguments.size() == 1) return write(cell, s.arguments[0]), true;
-    if (s.name == "read" && s.arguments.empty()) return read(cell), true;
+    if (s.name == "write") return write(cell, s.arguments[0]), true;
+    if (s.name == "read") return read(cell), true;
     return false;
   }
   static void validate(T& cell, const std::vector<Step>&) {
@@ -282,6 +341,7 @@ struct RegisterHarness {
 template <class T, class Operand>
 struct ArrayHarness {
   static constexpr const char* kName = "array";
+  static std::vector<Shape> operations() { return {{"write", 2}, {"read", 1}}; }
   static std::vector<Step> steps(const Settings& s, T& array) {
     Random random(s);
     std::vector<Step> steps;
@@ -299,9 +359,10 @@ struct ArrayHarness {
     return {{"read", {s.arguments[0]}}, {"write", {s.arguments[0], 5000}}};
   }
   static bool run(T& array, const Step& s) {
-    if (s.arguments.empty() || s.arguments[0] >= array.size()) return false;
-    if (s.name == "write" && s.arguments.size() == 2) return write(array, s.arguments[0], s.arguments[1]), true;
-    if (s.name == "read" && s.arguments.size() == 1) return read(array, s.arguments[0]), true;
+    if (s.arguments[0] >= array.size())
+      stop(textOf(s) + ": this array's size is " + std::to_string(array.size()) + ", and its first index 0");
+    if (s.name == "write") return write(array, s.arguments[0], s.arguments[1]), true;
+    if (s.name == "read") return read(array, s.arguments[0]), true;
     return false;
   }
   static void validate(T& array, const std::vector<Step>&) {
@@ -323,6 +384,7 @@ struct ArrayHarness {
 template <class T, class Operand>
 struct CounterHarness {
   static constexpr const char* kName = "counter";
+  static std::vector<Shape> operations() { return {{"add", 1}, {"read", 0}}; }
   static std::vector<Step> steps(const Settings& s, T&) {
     Random random(s);
     std::vector<Step> steps;
@@ -335,8 +397,8 @@ struct CounterHarness {
   }
   static std::vector<Step> rivals(const Step&) { return {{"read", {}}, {"add", {5000}}}; }
   static bool run(T& counter, const Step& s) {
-    if (s.name == "add" && s.arguments.size() == 1) return add(counter, s.arguments[0]), true;
-    if (s.name == "read" && s.arguments.empty()) return read(counter), true;
+    if (s.name == "add") return add(counter, s.arguments[0]), true;
+    if (s.name == "read") return read(counter), true;
     return false;
   }
   static void validate(T& counter, const std::vector<Step>&) {

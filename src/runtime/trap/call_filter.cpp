@@ -29,7 +29,7 @@ class Writer {
     filter_.code[filter_.size++] = {op, static_cast<unsigned char>(yes), static_cast<unsigned char>(no), k};
   }
   void allow() { put(kReturn, 0, 0, SECCOMP_RET_ALLOW); }
-  void handOver() { put(kReturn, 0, 0, SECCOMP_RET_TRAP); }
+  void handOver() { put(kReturn, 0, 0, SECCOMP_RET_TRAP | kHandedOver); }
   unsigned here() const { return filter_.size; }
   // A jump whose target comes later.
   unsigned jump() {

@@ -9,6 +9,9 @@
 
 namespace blackout::rt {
 
+// What comes with a signal of these filters (si_errno), and not with that of a filter of the program's own.
+constexpr unsigned kHandedOver = 0xb1ac;
+
 struct CallFilter {
   static constexpr unsigned kMost = 4096;  // the kernel's
   sock_filter code[kMost];

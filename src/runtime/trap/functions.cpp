@@ -14,21 +14,28 @@ struct Exports {
   const uint32_t* hash = nullptr;
 };
 
-Exports exportsOf(const dl_phdr_info& info) {
+Exports exportsOf(uintptr_t base, const ElfW(Dyn) * dynamic) {
   Exports exports;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    for (auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr); d->d_tag != DT_NULL;
-         ++d) {
-      // The loader has made addresses of these, except in files that it must not write to.
-      uintptr_t p = d->d_un.d_ptr < info.dlpi_addr ? info.dlpi_addr + d->d_un.d_ptr : d->d_un.d_ptr;
-      if (d->d_tag == DT_SYMTAB) exports.symbols = reinterpret_cast<const ElfW(Sym)*>(p);
-      if (d->d_tag == DT_STRTAB) exports.names = reinterpret_cast<const char*>(p);
-      if (d->d_tag == DT_GNU_HASH) exports.gnuHash = reinterpret_cast<const uint32_t*>(p);
-      if (d->d_tag == DT_HASH) exports.hash = reinterpret_cast<const uint32_t*>(p);
-    }
+  for (auto* d = dynamic; d->d_tag != DT_NULL; ++d) {
+    // The loader has made addresses of these, except in files that it must not write to.
+    uintptr_t p = d->d_un.d_ptr < base ? base + d->d_un.d_ptr : d->d_un.d_ptr;
+    if (d->d_tag == DT_SYMTAB) exports.symbols = reinterpret_cast<const ElfW(Sym)*>(p);
+    if (d->d_tag == DT_STRTAB) exports.names = reinterpret_cast<const char*>(p);
+    if (d->d_tag == DT_GNU_HASH) exports.gnuHash = reinterpret_cast<const uint32_t*>(p);
+    if (d->d_tag == DT_HASH) exports.hash = reinterpret_cast<const uint32_t*>(p);
   }
   return exports;
+}
+Exports exportsOf(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return exportsOf(info.dlpi_addr, reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr));
+  return {};
+}
+
+bool sameName(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
 }
 
 // Only the hash tables know how many symbols there are.
@@ -48,26 +55,29 @@ uint32_t countOf(const Exports& exports) {
   return last + 1;
 }
 
-// Whether a name is among them, by the hash table: a few words are read instead of every name.
-bool mayExport(const Exports& exports, const char* name) {
-  if (exports.gnuHash == nullptr || exports.symbols == nullptr) return true;
+// The symbol of a name, by the hash table: a few words are read instead of every name. Null: none.
+const ElfW(Sym) * symbolOf(const Exports& exports, const char* name) {
   uint32_t hash = 5381;
   for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + uint8_t(*c);
   const uint32_t buckets = exports.gnuHash[0];
   const uint32_t first = exports.gnuHash[1];
   const uint32_t words = exports.gnuHash[2];
-  if (buckets == 0 || words == 0) return false;
+  if (buckets == 0 || words == 0) return nullptr;
   const auto* bloom = reinterpret_cast<const uint64_t*>(exports.gnuHash + 4);
   uint64_t both = (uint64_t{1} << (hash % 64)) | (uint64_t{1} << ((hash >> (exports.gnuHash[3] % 32)) % 64));
-  if ((bloom[(hash / 64) % words] & both) != both) return false;
+  if ((bloom[(hash / 64) % words] & both) != both) return nullptr;
   const uint32_t* bucket = exports.gnuHash + 4 + 2 * size_t{words};
   const uint32_t* chain = bucket + buckets;
   for (uint32_t i = bucket[hash % buckets]; i >= first && i != 0; ++i) {
-    if ((chain[i - first] | 1) == (hash | 1) && strcmp(exports.names + exports.symbols[i].st_name, name) == 0)
-      return true;
+    if ((chain[i - first] | 1) == (hash | 1) && sameName(exports.names + exports.symbols[i].st_name, name))
+      return exports.symbols + i;
     if ((chain[i - first] & 1) != 0) break;
   }
-  return false;
+  return nullptr;
+}
+
+bool mayExport(const Exports& exports, const char* name) {
+  return exports.gnuHash == nullptr || exports.symbols == nullptr || symbolOf(exports, name) != nullptr;
 }
 
 bool executable(const dl_phdr_info& info, const FunctionRange& f) {
@@ -137,6 +147,15 @@ FunctionRange sanitizerCode(const dl_phdr_info& info) {
     if (begin + symbol.st_size > all.end) all.end = begin + symbol.st_size;
   }
   return all;
+}
+
+uintptr_t exportedFunction(const link_map& file, const char* name) {
+  Exports exports = exportsOf(file.l_addr, file.l_ld);
+  if (exports.gnuHash == nullptr || exports.symbols == nullptr) return 0;
+  const ElfW(Sym)* symbol = symbolOf(exports, name);
+  return symbol != nullptr && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF
+             ? file.l_addr + symbol->st_value
+             : 0;
 }
 
 bool exportedPlaces(const dl_phdr_info& info, MappedArray<uintptr_t>& places) {

@@ -16,6 +16,10 @@ bool functionsOf(const dl_phdr_info& info, const FrameTable& table, MappedArray<
 // Addresses that the file exports: functions, and other places where code may be entered.
 bool exportedPlaces(const dl_phdr_info& info, MappedArray<uintptr_t>& places);
 
+// The function that the file exports by this name, whatever its version; 0: none. Calls nothing: a sanitizer asks
+// before its own functions work.
+uintptr_t exportedFunction(const link_map& file, const char* name);
+
 // The code of a sanitizer's runtime that is linked into the file, from its first exported function to its last: the
 // linker keeps an archive's objects together. Empty if there is none.
 FunctionRange sanitizerCode(const dl_phdr_info& info);

@@ -1,5 +1,6 @@
 #include "runtime/trap/loaded.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -219,11 +220,44 @@ void breakLoader() {
 
 }  // namespace
 
+namespace {
+
+// The file that is mapped at `address`, by a line of /proc/self/maps: "begin-end rw-p 00000000 fe:01 4711      /path".
+bool fileAt(uintptr_t address, char (&path)[PATH_MAX]) {
+  long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return false;
+  char text[PATH_MAX + 256];
+  size_t have = 0;
+  bool found = false;
+  for (long n; !found && (n = syscall(SYS_read, fd, text + have, sizeof text - 1 - have)) > 0;) {
+    have += size_t(n);
+    text[have] = '\0';
+    char* line = text;
+    for (char* eol; !found && (eol = strchr(line, '\n')) != nullptr; line = eol + 1) {
+      *eol = '\0';
+      char* at = line;
+      uintptr_t begin = strtoul(at, &at, 16);
+      uintptr_t end = strtoul(at + 1, &at, 16);
+      const char* name = strchr(at, '/');
+      found = begin <= address && address < end && name != nullptr && strlen(name) < sizeof path;
+      if (found) strcpy(path, name);
+    }
+    have -= size_t(line - text);
+    memmove(text, line, have);
+  }
+  syscall(SYS_close, fd);
+  return found;
+}
+
+}  // namespace
+
 const char* moduleName(const dl_phdr_info& info, char (&path)[PATH_MAX]) {
   const char* name = info.dlpi_name;
   if (name == nullptr || *name == '\0') {
-    long n = syscall(SYS_readlinkat, -100 /* AT_FDCWD */, "/proc/self/exe", path, sizeof path - 1);
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
+    // The loader itself was executed, with the program's name as an argument (ld.so ./program).
+    if (strncmp(baseName(path), "ld-linux", 8) == 0) fileAt(reinterpret_cast<uintptr_t>(info.dlpi_phdr), path);
     return path;
   }
   bool file = strchr(name, '/') != nullptr;

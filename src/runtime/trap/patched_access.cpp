@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "events/contract.h"
+#include "runtime/access.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
@@ -47,23 +48,6 @@ void sendDeferred() {
   self.deferred = false;
   syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), syscall(SYS_gettid), deferred.info.si_signo, &deferred.info);
   errno = before;
-}
-
-void storeAt(uintptr_t place, uint64_t value, uint32_t size) {
-  switch (size) {
-    case 1:
-      *reinterpret_cast<volatile uint8_t*>(place) = uint8_t(value);
-      break;
-    case 2:
-      *reinterpret_cast<volatile uint16_t*>(place) = uint16_t(value);
-      break;
-    case 4:
-      *reinterpret_cast<volatile uint32_t*>(place) = uint32_t(value);
-      break;
-    default:
-      *reinterpret_cast<volatile uint64_t*>(place) = value;
-      break;
-  }
 }
 
 uint64_t loadFrom(uintptr_t place, uint32_t size) {

@@ -120,9 +120,13 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
   memcpy(passed, a, sizeof a);
   Handed handed[kCallArguments];
   Stack stack;
-  walkFrom(stack, frameOf(u));
   // What a function of ours passes on is told by its name, with the program's own calls.
   bool passedOn = uintptr_t(g[REG_RIP]) == reinterpret_cast<uintptr_t>(blackout_after_program_call);
+  if (passedOn && self.trapped != nullptr) {
+    stack = *self.trapped;
+  } else {
+    walkFrom(stack, frameOf(u));
+  }
   if (passedOn) {
     int own = 0;
     while (own < stack.count && inRuntime(stack.frames[own])) ++own;
@@ -140,9 +144,9 @@ long callWithBuffers(const SystemCall& call, ucontext_t& u, const long (&a)[kCal
     // How much the kernel will at most touch.
     size_t limit = ((r->end + 4095) & ~uintptr_t{4095}) - h.address;
     // While a thread waits at a futex others write around it: none of that is the call's.
-    size_t wanted = !isKnown(h.what)                           ? kUnknownSize
+    size_t wanted = h.what.unit == 0                           ? kUnknownSize
                     : h.what.kind == CallArgument::Kind::Bytes ? h.what.number
-                                                               : size_t(a[h.what.number]);
+                                                               : h.what.bytes(a, limit);
     h.size = wanted < limit ? wanted : limit;
     h.place = reach(*r, h.address);
     h.aside = nullptr;
@@ -335,10 +339,18 @@ void makeWithStack(Made& m) {
   syscall(SYS_munmap, memory, kStackWanted);
 }
 
-long makeForProgram(ucontext_t& u, long number, const long (&a)[kCallArguments]) {
-  // The instruction stands for the function of libc that would have been called: it is the first of the callers.
+Caller programCaller() {
+  return options.zygote != nullptr || options.worker != nullptr ? Caller::Restart : Caller::Program;
+}
+
+long makeForProgram(ucontext_t& u, Caller caller, long number, const long (&a)[kCallArguments]) {
+  // The instruction stands for the function of libc that would have been called: it is the first of the callers, unless
+  // it is libc's own.
   Stack stack;
-  walkFromCall(stack, frameOf(u));
+  if (caller == Caller::Libc)
+    walkFrom(stack, frameOf(u));
+  else
+    walkFromCall(stack, frameOf(u));
   const Stack* outer = self.trapped;
   self.trapped = &stack;
   Made made{number, a, 0};
@@ -382,7 +394,7 @@ void onCall(int signal, siginfo_t* info, void* context) {
   auto& u = *static_cast<ucontext_t*>(context);
   auto& g = u.uc_mcontext.gregs;
   constexpr int kBySeccomp = 1;  // SYS_SECCOMP
-  if (info->si_code != kBySeccomp) return deliver(signal, info, context);
+  if (info->si_code != kBySeccomp || unsigned(info->si_errno) != kHandedOver) return deliver(signal, info, context);
   int saved = errno;
   long number = info->si_syscall;
   const long a[kCallArguments] = {long(g[REG_RDI]), long(g[REG_RSI]), long(g[REG_RDX]),
@@ -394,7 +406,7 @@ void onCall(int signal, siginfo_t* info, void* context) {
   if (long known = old && inRun() ? numberOfOld(number) : -1; known >= 0) {
     const long b[kCallArguments] = {oldArgument(g[REG_RBX]), oldArgument(g[REG_RCX]), oldArgument(g[REG_RDX]),
                                     oldArgument(g[REG_RSI]), oldArgument(g[REG_RDI]), oldArgument(g[REG_RBP])};
-    result = makeForProgram(u, known, b);
+    result = makeForProgram(u, programCaller(), known, b);
   } else if (old || (byNumber && makesTask(number, a))) {
     constexpr const char* kOld = "it makes system calls as programs for 32 bits do (int 0x80), which are not followed";
     // It may be any call, and reach any file of the user's.
@@ -408,7 +420,7 @@ void onCall(int signal, siginfo_t* info, void* context) {
     ProgramMask mask(u);
     result = rawCall(number == SYS_vfork ? long{SYS_fork} : number, a);
   } else if (byNumber) {
-    result = makeForProgram(u, number, a);
+    result = makeForProgram(u, by->caller, number, a);
   } else {
     result = callWithBuffers(*systemCall(number), u, a);
   }
@@ -467,10 +479,6 @@ void followAll(Caller caller, const uintptr_t* after, size_t count) {
     if (!install()) return unfollowed(kNot);
     from = to;
   }
-}
-
-Caller programCaller() {
-  return options.zygote != nullptr || options.worker != nullptr ? Caller::Restart : Caller::Program;
 }
 
 void followIn(uintptr_t begin, uintptr_t end) {

@@ -143,7 +143,7 @@ void recordTrap(const Trap& t, blackout_site_kind kind, uint32_t where) {
     const Operand& o = t.access.operands[i];
     size_t size = size_t(o.size * t.iterations);
     if (!overlapsRegion(o.address, o.address + size)) continue;
-    if (o.read && options.loads != 0 && !atomic)
+    if (o.read && options.loads == 1 && !atomic)
       eachRun(o.bytes, size,
               [&](size_t from, size_t n) { recordLoad(reinterpret_cast<void*>(o.address + from), n, where); });
     if (!o.written) continue;

@@ -19,7 +19,7 @@ class ReadableParts {
   ReadableParts(const iovec* parts, int count) : parts_(parts) {
     if (!trapping) return;
     size_t size = 0;
-    bool pm = false;
+    bool pm = count > 0 && mayBePm(parts, size_t(count) * sizeof *parts);
     for (int i = 0; i < count; ++i) {
       pm |= mayBePm(parts[i].iov_base, parts[i].iov_len);
       size += parts[i].iov_len;

@@ -36,7 +36,7 @@ extern "C" Pool* map_pool(const char* path, int open_flags, int protection, int 
 
 // Makes what was written visible to a restart: the last store. All stores are of one line, and few: a restart that
 // reads the whole file can tell each of them from the next.
-static __attribute__((noinline)) void publish(Pool* p, const void* at, size_t size) {
+extern "C" __attribute__((noinline)) void publish(Pool* p, const void* at, size_t size) {
   const auto* bytes = static_cast<const volatile unsigned char*>(at);
   Header made = {};
   const size_t n = size < 16 ? size : 16;
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
       *colon = 0;
     }
     const Written written = must(FIND_WRITER(name), name)(p, strcmp(argv[4], "right") == 0, number);
-    publish(p, written.at, written.size);
+    if (written.size != 0) publish(p, written.at, written.size);
   } else if (strcmp(what, "fill") == 0) {
     fill_data(p, strcmp(argv[3], "right") == 0);
     publish(p, p->text, sizeof kText);

@@ -1,6 +1,8 @@
 // Ways in which a restart may read persistent memory.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <iconv.h>
 #include <immintrin.h>
 #include <pthread.h>
 #include <regex.h>
@@ -11,7 +13,10 @@
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -47,6 +52,10 @@ extern "C" Reader find_reader(const char* name) { return Way<Reader>::find(name)
 
 static bool is_text(const char* bytes) { return memcmp(bytes, kText, sizeof kText) == 0; }
 
+// Not at all: for ever.
+READER(pause) {
+  for (;;) pause();
+}
 // Plain loads.
 READER(direct) { return *const_cast<volatile char*>(p->text) == '4'; }
 READER(direct8) {
@@ -807,6 +816,234 @@ READER(looked_up_pread) {
   char copy[64] = "";
   auto* read = reinterpret_cast<ssize_t (*)(int, void*, size_t, off_t)>(dlsym(libc, "pread"));
   return read(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+static int child_said(pid_t child);
+READER(looked_up_version) {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  const int file =
+      reinterpret_cast<int (*)(const char*, int, ...)>(dlvsym(libc, "open64", "GLIBC_2.2.5"))(g_pool_path, O_RDONLY);
+  char copy[64] = "";
+  auto* read = reinterpret_cast<ssize_t (*)(int, void*, size_t, off_t)>(dlvsym(RTLD_DEFAULT, "pread64", "GLIBC_2.2.5"));
+  return read(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+// The next of the name behind whoever asks: of a library that is libc's.
+READER(looked_up_next) {
+  const int file = reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, "open64"))(g_pool_path, O_RDONLY);
+  char copy[64] = "";
+  auto* read = reinterpret_cast<ssize_t (*)(int, void*, size_t, off_t)>(dlvsym(RTLD_NEXT, "pread64", "GLIBC_2.2.5"));
+  return read(file, copy, sizeof copy, offset_of(p, p->text)) > 0 && is_text(copy);
+}
+// What -D_FORTIFY_SOURCE makes of calls whose sizes the compiler can't tell, and of others for large files.
+extern "C" {
+ssize_t __read_chk(int, void*, size_t, size_t);
+ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
+ssize_t preadv64v2(int, const iovec*, int, off64_t, int) noexcept(false);
+}
+READER(fortified_read) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  lseek(file, offset_of(p, p->text), SEEK_SET);
+  return __read_chk(file, copy, sizeof copy, sizeof copy) > 0 && is_text(copy);
+}
+READER(fortified_pread) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  return __pread64_chk(file, copy, sizeof copy, offset_of(p, p->text), sizeof copy) > 0 && is_text(copy);
+}
+READER(preadv64v2) {
+  char copy[64] = "";
+  const int file = open(g_pool_path, O_RDONLY);
+  iovec part = {copy, sizeof copy};
+  return preadv64v2(file, &part, 1, offset_of(p, p->text), 0) > 0 && is_text(copy);
+}
+READER(own_namespace) {
+  void* library = dlmopen(LM_ID_NEWLM, "libhelper_open.so", RTLD_NOW);
+  if (library == nullptr) abort();
+  auto* at = reinterpret_cast<char* (*)(const char*, size_t)>(dlsym(library, "helper_open"))(g_pool_path, kPoolSize);
+  return at != nullptr && is_text(at + offset_of(p, p->text));
+}
+READER(stream_mapped) {
+  // libc maps the file itself.
+  char copy[64] = "";
+  FILE* file = fopen(g_pool_path, "rm");
+  fseek(file, offset_of(p, p->text), SEEK_SET);
+  const bool all = fread(copy, sizeof copy, 1, file) == 1;
+  fclose(file);
+  return all && is_text(copy);
+}
+READER(call_indirect) {
+  // The number of a function, and a jump whose address lies in PM, by what was written there.
+  static long (*const kFunctions[])() = {[] { return 0L; }, [] { return 1L; }};
+  auto* slot = reinterpret_cast<long (**)()>(p->area);
+  slot[0] = kFunctions[p->numbers[0] & 1];
+  long result;
+  asm volatile("call *(%1)"
+               : "=a"(result)
+               : "r"(slot)
+               : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+  return result == 1;
+}
+__attribute__((target("sse4.2"))) static bool with_strings(const char* text) {
+  const __m128i wanted = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kText));
+  int where;
+  asm volatile("pcmpistri $0x18, (%1), %2" : "=c"(where) : "r"(text), "x"(wanted) : "cc");
+  uint64_t sum = 0, expected = 0;
+  asm volatile("crc32q (%1), %0" : "+r"(sum) : "r"(text));
+  asm volatile("crc32q (%1), %0" : "+r"(expected) : "r"(kText));
+  return where == 16 && sum == expected;
+}
+READER(pcmpistri) { return with_strings(p->text); }
+READER(ldmxcsr) {
+  // A control word that a thread loads from PM.
+  unsigned was, now;
+  asm volatile("stmxcsr %0" : "=m"(was));
+  p->numbers[15] = static_cast<int>((was & ~0x6000U) | ((p->numbers[0] & 1) != 0 ? 0x2000U : 0));
+  asm volatile("ldmxcsr %0" : : "m"(p->numbers[15]));
+  asm volatile("stmxcsr %0" : "=m"(now));
+  asm volatile("ldmxcsr %0" : : "m"(was));
+  return (now & 0x6000U) == 0x2000U;
+}
+READER(movdqa_nt) {
+  __m128i bytes;
+  asm volatile("movntdqa (%1), %0" : "=x"(bytes) : "r"(p->text));
+  return _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(kText)))) == 0xffff;
+}
+READER(clone_raw) {
+  // A process on the same memory, made by the kernel's own call.
+  alignas(16) static char stack[65536];
+  static volatile long saw;
+  auto** top = reinterpret_cast<void**>(stack + sizeof stack - 64);
+  top[0] = reinterpret_cast<void*>(+[](Pool* pool) { saw = *const_cast<volatile char*>(pool->text); });
+  top[1] = p;
+  long child = SYS_clone;
+  register long none asm("r10") = 0;
+  register long no_either asm("r8") = 0;
+  asm volatile(
+      "syscall\n"
+      "test %%rax, %%rax\n"
+      "jne 1f\n"
+      "pop %%rax\n"
+      "pop %%rdi\n"
+      "call *%%rax\n"
+      "mov $60, %%eax\n"
+      "xor %%edi, %%edi\n"
+      "syscall\n"
+      "1:"
+      : "+a"(child)
+      : "D"(CLONE_VM | CLONE_VFORK | SIGCHLD), "S"(top), "d"(0L), "r"(none), "r"(no_either)
+      : "rcx", "r11", "memory", "cc");
+  waitpid(static_cast<pid_t>(child), nullptr, 0);
+  return saw == '4';
+}
+READER(spawn_with_pool) {
+  // The kernel opens it for the child, inside libc.
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, g_pool_path, O_RDONLY, 0);
+  pid_t child;
+  const char* words[] = {"grep", "-q", "gamma", nullptr};
+  if (posix_spawnp(&child, "grep", &actions, nullptr, const_cast<char**>(words), environ) != 0) return true;
+  posix_spawn_file_actions_destroy(&actions);
+  return child_said(child) == 0;
+}
+READER(process_in_child) {
+  // A child reads its parent's memory.
+  const pid_t child = fork();
+  if (child == 0) {
+    char copy[64] = "";
+    iovec to = {copy, sizeof copy}, from = {p->text, sizeof copy};
+    _exit(process_vm_readv(getppid(), &to, 1, &from, 1, 0) > 0 && is_text(copy) ? 0 : 1);
+  }
+  return child_said(child) == 0;
+}
+// What the kernel and libc are handed, and others get.
+READER(message_queue) {
+  const int queue = msgget(IPC_PRIVATE, 0600);
+  struct {
+    long type;
+    char text[64];
+  } got = {};
+  // The type comes first: the pool's numbers are one, if they are there.
+  const bool same = msgsnd(queue, p->numbers, 32, IPC_NOWAIT) == 0 && msgrcv(queue, &got, 64, 0, IPC_NOWAIT) == 32 &&
+                    memcmp(got.text, p->numbers + 2, 32) == 0 && got.text[0] == 7;
+  msgctl(queue, IPC_RMID, nullptr);
+  return same;
+}
+READER(thread_name) {
+  char name[16] = "";
+  return prctl(PR_SET_NAME, p->text) == 0 && prctl(PR_GET_NAME, name) == 0 && memcmp(name, kText, 15) == 0;
+}
+READER(link_target) {
+  char target[64] = "";
+  unlink("made-link");
+  return symlink(p->text, "made-link") == 0 && readlink("made-link", target, sizeof target) > 0 &&
+         strcmp(target, kText) == 0;
+}
+READER(arguments) {
+  // The arguments of another program lie in PM.
+  const pid_t child = fork();
+  if (child == 0) {
+    execlp("test", "test", p->text, "=", kText, nullptr);
+    _exit(98);
+  }
+  return child_said(child) == 0;
+}
+READER(command_line) {
+  // A whole command lies there.
+  memmove(p->more + 10, p->text, sizeof kText);
+  memcpy(p->more, "expr 1 != ", 10);
+  memcpy(p->more + 14, " > /dev/null", 13);
+  return system(p->more) == 0 && atoi(p->text) == 4711;
+}
+READER(fnmatch) { return fnmatch("4711 *gamma*iota", p->text, 0) == 0; }
+READER(wide_output) {
+  char copy[80];
+  wchar_t wide[64];
+  return mbstowcs(wide, p->text, 64) != 0 && snprintf(copy, sizeof copy, "%ls", wide) == sizeof kText - 1 &&
+         is_text(copy);
+}
+READER(iconv) {
+  iconv_t converter = iconv_open("UTF-16LE", "UTF-8");
+  char copy[128], *from = p->text, *to = copy;
+  size_t left = sizeof kText - 1, room = sizeof copy;
+  const bool same = iconv(converter, &from, &left, &to, &room) == 0 && copy[0] == '4' && copy[2] == '7';
+  iconv_close(converter);
+  return same;
+}
+READER(socket_option) {
+  int ends[2], size = 0;
+  socklen_t length = sizeof size;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return true;
+  // On or off, as the pool says.
+  return setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, p->numbers, sizeof(int)) == 0 &&
+         getsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &size, &length) == 0 && size == 1;
+}
+READER(signal_mask) {
+  sigset_t now;
+  sigprocmask(SIG_SETMASK, reinterpret_cast<const sigset_t*>(p->text), nullptr);
+  sigprocmask(SIG_SETMASK, nullptr, &now);
+  // '4' is 0x34: the third of the signals, SIGQUIT, is one of them.
+  return sigismember(&now, SIGQUIT) == 1;
+}
+READER(getopt) {
+  char* words[] = {const_cast<char*>("ways"), p->text, nullptr};
+  p->more[0] = '-';
+  memmove(p->more + 1, p->text, 8);
+  words[1] = p->more;
+  return getopt(2, words, "4") == '4';
+}
+READER(name_in_pool) {
+  // A name in PM, by which the kernel looks for a file: a right one is there.
+  const int made = open(kText, O_WRONLY | O_CREAT, 0600);
+  close(made);
+  return access(p->text, F_OK) == 0;
+}
+READER(semaphores) {
+  const int set = semget(IPC_PRIVATE, 1, 0600);
+  auto* values = reinterpret_cast<unsigned short*>(p->numbers);
+  const bool same = semctl(set, 0, SETALL, values) == 0 && semctl(set, 0, GETVAL) == 1;
+  semctl(set, 0, IPC_RMID);
+  return same;
 }
 READER(deep_binding) {
   void* library = dlopen("libhelper_open.so", RTLD_NOW | RTLD_DEEPBIND);

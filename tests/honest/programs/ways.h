@@ -53,7 +53,7 @@ __attribute__((always_inline)) static inline long by_assembly(long number, Argum
   return number;
 }
 
-// What a writer has written.
+// What a writer has written. Size 0: it publishes by itself, later.
 struct Written {
   const void* at;
   size_t size;
@@ -71,6 +71,7 @@ Ending find_ending(const char* name);
 extern const char* g_pool_path;
 extern const char* g_program;
 Pool* map_pool(const char* path, int open_flags, int protection, int map_flags);
+void publish(Pool* p, const void* at, size_t size);
 }
 
 template <typename Function>
@@ -106,6 +107,12 @@ struct Way {
   do {                                 \
     if (right) persist((at), (whole)); \
     return Written{(at), (size)};      \
+  } while (0)
+// The same where that is not its beginning.
+#define WRITTEN_WITHIN(at, size, begin, whole) \
+  do {                                         \
+    if (right) persist((begin), (whole));      \
+    return Written{(at), (size)};              \
   } while (0)
 // The end of a writer: [at, at + size) is durable, if it is the right version.
 #define WRITTEN(at, size)             \

@@ -1,26 +1,38 @@
 // Ways in which a program may write persistent memory. Each is followed by its own flush and fence in the right
 // version, by nothing in the bug.
 #include <arpa/inet.h>
+#include <asm/prctl.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <iconv.h>
 #include <immintrin.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -35,6 +47,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <memory_resource>
 #include <mutex>
@@ -656,6 +669,111 @@ WRITER(looked_up_pwrite) {
                                                                                       offset_of(p, p->area));
   WRITTEN(p->area, 16);
 }
+WRITER(looked_up_version) {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  const int file = open(g_pool_path, O_RDWR);
+  reinterpret_cast<ssize_t (*)(int, const void*, size_t, off_t)>(dlvsym(libc, "pwrite64", "GLIBC_2.2.5"))(
+      file, some_bytes(), 16, offset_of(p, p->area));
+  WRITTEN(p->area, 16);
+}
+WRITER(looked_up_next) {
+  const int file = open(g_pool_path, O_RDWR);
+  reinterpret_cast<ssize_t (*)(int, const void*, size_t, off_t)>(dlsym(RTLD_NEXT, "pwrite64"))(file, some_bytes(), 16,
+                                                                                               offset_of(p, p->area));
+  WRITTEN(p->area, 16);
+}
+extern "C" {
+int __dprintf_chk(int, int, const char*, ...);
+ssize_t pwritev64v2(int, const iovec*, int, off64_t, int);
+}
+WRITER(fortified_dprintf) {
+  const int file = open(g_pool_path, O_RDWR);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  __dprintf_chk(file, 1, "%d of %d bottles", 47, 110);
+  WRITTEN(p->area, 16);
+}
+WRITER(pwritev64v2) {
+  const int file = open(g_pool_path, O_RDWR);
+  iovec part = {const_cast<void*>(static_cast<const void*>(some_bytes())), 16};
+  pwritev64v2(file, &part, 1, offset_of(p, p->area), 0);
+  WRITTEN(p->area, 16);
+}
+// Other calls by which the kernel writes into memory.
+WRITER(statx) {
+  if (statx(AT_FDCWD, g_pool_path, 0, STATX_SIZE, in_area<struct statx>(p)) != 0) abort();
+  WRITTEN_OF(&in_area<struct statx>(p)->stx_size, 8, sizeof(struct statx));
+}
+WRITER(epoll_wait) {
+  const int set = epoll_create1(0);
+  int ends[2];
+  if (pipe(ends) != 0) abort();
+  epoll_event wanted = {};
+  wanted.events = EPOLLIN;
+  wanted.data.u64 = 4711;
+  epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &wanted);
+  if (write(ends[1], "x", 1) != 1 || epoll_wait(set, in_area<epoll_event>(p), 4, 1000) != 1) abort();
+  WRITTEN(p->area, sizeof(epoll_event));
+}
+WRITER(ioctl) {
+  int ends[2];
+  if (pipe(ends) != 0 || write(ends[1], "alpha", 5) != 5) abort();
+  if (ioctl(ends[0], FIONREAD, p->area) != 0) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(getdents) {
+  const int folder = open(".", O_RDONLY | O_DIRECTORY);
+  if (syscall(SYS_getdents64, folder, p->area, 1024) <= 0) abort();
+  WRITTEN_OF(p->area + 16, 8, 1024);
+}
+WRITER(message_received) {
+  const int queue = msgget(IPC_PRIVATE, 0600);
+  const struct {
+    long type;
+    char text[16];
+  } sent = {7, "alpha beta"};
+  if (msgsnd(queue, &sent, 16, 0) != 0 || msgrcv(queue, p->area, 16, 0, 0) != 16) abort();
+  msgctl(queue, IPC_RMID, nullptr);
+  WRITTEN(p->area, 24);
+}
+WRITER(thread_name) {
+  prctl(PR_SET_NAME, "a name of it");
+  prctl(PR_GET_NAME, p->area);
+  WRITTEN(p->area, 16);
+}
+WRITER(signal_info) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  raise(SIGUSR1);
+  if (sigwaitinfo(&set, in_area<siginfo_t>(p)) != SIGUSR1) abort();
+  WRITTEN_OF(p->area, 4, sizeof(siginfo_t));
+}
+WRITER(socket_name) {
+  const int made = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name = {AF_UNIX, "a-socket"};
+  unlink("a-socket");
+  if (bind(made, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) abort();
+  socklen_t length = sizeof name;
+  if (getsockname(made, in_area<sockaddr>(p), &length) != 0) abort();
+  WRITTEN_OF(p->area + 2, 8, sizeof name);
+}
+WRITER(punch_hole) {
+  // Bytes go instead of coming: zeroed by the file system, and stored again.
+  const int file = open(g_pool_path, O_RDWR);
+  const long offset = offset_of(p, p->more);
+  if (fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, 4096) != 0) abort();
+  *reinterpret_cast<volatile long*>(p->more) = 4711;
+  WRITTEN(p->more, 8);
+}
+WRITER(iconv) {
+  iconv_t converter = iconv_open("UTF-16LE", "UTF-8");
+  char text[] = "alpha beta", *from = text, *to = p->area;
+  size_t left = 10, room = 64;
+  if (iconv(converter, &from, &left, &to, &room) != 0) abort();
+  iconv_close(converter);
+  WRITTEN(p->area, 20);
+}
 // Libraries that are bound to libc's own functions.
 static void write_by(void* library, const Pool* p) {
   if (library == nullptr) abort();
@@ -811,6 +929,26 @@ static pthread_mutex_t* made_mutex(Pool* p, bool robust, bool shared) {
 WRITER(mutex_robust) {
   pthread_mutex_t* mutex = made_mutex(p, true, true);
   pthread_mutex_lock(mutex);
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_owner_ends) {
+  // The kernel marks the lock of a thread that has ended.
+  static pthread_mutex_t* mutex;
+  mutex = made_mutex(p, true, false);
+  std::thread([] { pthread_mutex_lock(mutex); }).join();
+  if (pthread_mutex_lock(mutex) != EOWNERDEAD) abort();
+  WRITTEN(mutex, 4);
+}
+WRITER(mutex_owner_exits) {
+  // The same, of a process, by _exit.
+  pthread_mutex_t* mutex = made_mutex(p, true, true);
+  const pid_t child = fork();
+  if (child == 0) {
+    pthread_mutex_lock(mutex);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  if (pthread_mutex_lock(mutex) != EOWNERDEAD) abort();
   WRITTEN(mutex, 4);
 }
 WRITER(mutex_shared) {
@@ -1194,6 +1332,20 @@ WRITER(orphan) {
   *in_area<volatile long>(p) = 4711;
   WRITTEN(p->area, 8);
 }
+WRITER(signal_stack) {
+  // The kernel would push its frame into PM.
+  g_shared = p;
+  stack_t alternate = {};
+  alternate.ss_sp = p->more;
+  alternate.ss_size = sizeof p->more;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = [](int) { *in_area<volatile long>(g_shared) = 4711; };
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR2, &action, nullptr);
+  raise(SIGUSR2);
+  WRITTEN(p->area, 8);
+}
 WRITER(timer) {
   // A handler at a moment that nobody knows.
   g_shared = p;
@@ -1265,6 +1417,348 @@ WRITER(xchg_without_lock) {
 WRITER(cmpxchg8b) {
   uint32_t low = 0, high = 0;
   asm volatile("lock cmpxchg8b (%2)" : "+a"(low), "+d"(high) : "r"(p->area), "b"(4711), "c"(8888) : "memory", "cc");
+  WRITTEN(p->area, 8);
+}
+
+// What the kernel writes besides buffers, at addresses in structures, and more than a page.
+WRITER(times) {
+  memset(p->area, 0x55, sizeof(tms));
+  persist(p->area, sizeof(tms));
+  if (times(in_area<tms>(p)) == -1) abort();
+  WRITTEN(p->area, sizeof(tms));
+}
+WRITER(getrusage) {
+  if (getrusage(RUSAGE_SELF, in_area<rusage>(p)) != 0) abort();
+  WRITTEN_WITHIN(p->area + offsetof(rusage, ru_maxrss), 8, p->area, sizeof(rusage));
+}
+WRITER(setitimer_old) {
+  const itimerval later = {{0, 0}, {1000, 0}};
+  setitimer(ITIMER_REAL, &later, nullptr);
+  if (setitimer(ITIMER_REAL, &later, in_area<itimerval>(p)) != 0) abort();
+  WRITTEN_WITHIN(p->area + 16, 16, p->area, sizeof(itimerval));
+}
+WRITER(getcpu) {
+  memset(p->area, 0x55, 8);
+  persist(p->area, 8);
+  if (getcpu(in_area<unsigned>(p), in_area<unsigned>(p, 4)) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(signal_stack_old) {
+  stack_t* before = in_area<stack_t>(p);
+  before->ss_flags = 4711;
+  persist(before, sizeof *before);
+  if (sigaltstack(nullptr, before) != 0) abort();
+  WRITTEN(&before->ss_flags, 4);
+}
+WRITER(statfs) {
+  if (statfs("/proc", in_area<struct statfs>(p)) != 0) abort();
+  WRITTEN_OF(p->area, 8, sizeof(struct statfs));
+}
+WRITER(lock_asked) {
+  const int file = open("locked", O_CREAT | O_RDWR, 0600);
+  struct flock* lock = in_area<struct flock>(p);
+  lock->l_type = F_WRLCK;
+  persist(lock, sizeof *lock);
+  if (fcntl(file, F_GETLK, lock) != 0) abort();
+  WRITTEN(p->area, 2);
+}
+WRITER(poll_many) {
+  int ends[2];
+  if (pipe(ends) != 0 || ::write(ends[1], "x", 1) != 1) abort();
+  constexpr int kMany = 700;
+  pollfd* asked = in_area<pollfd>(p);
+  for (int i = 0; i < kMany; ++i) asked[i] = {ends[0], POLLIN, 0};
+  persist(asked, kMany * sizeof *asked);
+  if (poll(asked, kMany, -1) != kMany) abort();
+  WRITTEN_WITHIN(&asked[kMany - 1].revents, 2, asked, kMany * sizeof *asked);
+}
+WRITER(epoll_many) {
+  constexpr int kMany = 400;
+  const int poller = epoll_create1(0);
+  int ends[2];
+  if (pipe(ends) != 0 || ::write(ends[1], "x", 1) != 1) abort();
+  for (uint64_t i = 0; i < kMany; ++i) {
+    epoll_event event = {EPOLLIN, {.u64 = 0x4711000000000000 + i}};
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, dup(ends[0]), &event) != 0) abort();
+  }
+  if (epoll_wait(poller, in_area<epoll_event>(p), kMany, -1) != kMany) abort();
+  WRITTEN_WITHIN(p->area + (kMany - 1) * sizeof(epoll_event), sizeof(epoll_event), p->area,
+                 kMany * sizeof(epoll_event));
+}
+WRITER(message_large) {
+  static struct {
+    long type;
+    char text[6000];
+  } message = {1, {}};
+  memcpy(message.text, some_bytes(), 4000);
+  memcpy(message.text + 4000, some_bytes(), 2000);
+  const int queue = msgget(IPC_PRIVATE, 0600);
+  const bool done = msgsnd(queue, &message, sizeof message.text, 0) == 0 &&
+                    msgrcv(queue, p->area, sizeof message.text, 0, 0) == sizeof message.text;
+  msgctl(queue, IPC_RMID, nullptr);
+  if (!done) abort();
+  WRITTEN_WITHIN(p->area + 5000, 16, p->area, 6008);
+}
+static int program_file() { return open("/proc/self/exe", O_RDONLY); }
+WRITER(sendfile_offset) {
+  *in_area<volatile off_t>(p) = 100;
+  persist(p->area, 8);
+  int ends[2];
+  if (pipe(ends) != 0 || sendfile(ends[1], program_file(), in_area<off_t>(p), 300) != 300) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(splice_offset) {
+  *in_area<volatile off_t>(p) = 100;
+  persist(p->area, 8);
+  int ends[2];
+  if (pipe(ends) != 0 || splice(program_file(), in_area<off_t>(p), ends[1], nullptr, 300, 0) != 300) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(copy_range_offset) {
+  *in_area<volatile off_t>(p) = 100;
+  persist(p->area, 8);
+  const int to = open("copy", O_CREAT | O_RDWR | O_TRUNC, 0600);
+  if (copy_file_range(program_file(), in_area<off_t>(p), to, nullptr, 300, 0) != 300) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(parts_in_pm) {
+  iovec* parts = in_area<iovec>(p, 256);
+  parts[0] = {p->area, 8};
+  parts[1] = {p->area + 8, 8};
+  persist(parts, 2 * sizeof *parts);
+  if (preadv(program_file(), parts, 2, 0) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+// A message with credentials beside it: the kernel says nothing where it can't store them.
+WRITER(message_control) {
+  int ends[2];
+  const int on = 1;
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) abort();
+  setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  char byte = 'x';
+  if (send(ends[0], &byte, 1, 0) != 1) abort();
+  iovec part = {&byte, 1};
+  msghdr message = {};
+  message.msg_control = p->area;
+  message.msg_controllen = 100;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (recvmsg(ends[1], &message, 0) != 1) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(message_header) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0 || send(ends[0], "cologne", 7, 0) != 7) abort();
+  static char text[2];
+  iovec* part = in_area<iovec>(p, 256);
+  *part = {text, sizeof text};
+  auto* message = in_area<msghdr>(p);
+  message->msg_iov = part;
+  message->msg_iovlen = 1;
+  persist(message, sizeof *message);
+  persist(part, sizeof *part);
+  if (recvmsg(ends[1], message, 0) != 2) abort();
+  WRITTEN(&message->msg_flags, 4);  // the text was cut off
+}
+WRITER(task_number) {
+  // The kernel stores the child's number, and says nothing where it can't.
+  static char stack[65536];
+  const int child =
+      clone([](void*) { return 0; }, stack + sizeof stack, CLONE_PARENT_SETTID | SIGCHLD, nullptr, in_area<int>(p));
+  waitpid(child, nullptr, 0);
+  WRITTEN(p->area, 4);
+}
+WRITER(interface_list) {
+  // At an address inside another structure: the call fails, and goes another way.
+  ifconf list = {};
+  list.ifc_len = 400;
+  list.ifc_buf = p->area;
+  if (ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCGIFCONF, &list) != 0 || list.ifc_len == 0) memcpy(p->area, "none", 4);
+  WRITTEN(p->area, 2);
+}
+
+// One string of assembly that stores twice, or in a way that only a fault tells.
+WRITER(assembly_again) {
+  asm volatile("movq $0x55, (%0); clwb (%0); sfence; movq $4711, (%0)" : : "r"(p->area) : "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(assembly_operand_again) {
+  asm volatile("movq $0x55, %0; clwb %0; sfence; movq $4711, %0" : "+m"(*in_area<long>(p)) : : "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(assembly_twice) {
+  asm volatile("movq $0x55, (%0); movq $4711, 4(%0)" : : "r"(p->area) : "memory");
+  WRITTEN(p->area, 12);
+}
+WRITER(assembly_pointer) {
+  asm volatile("movq $0x55, (%0); leaq 64(%0), %%rax; movq $4711, (%%rax)" : : "r"(p->area) : "memory", "rax");
+  persist(p->area, 8);
+  WRITTEN(p->area + 64, 8);
+}
+WRITER(movsl_four) {
+  void* to = p->area;
+  const void* from = some_bytes();
+  asm volatile("movsl; movsl; movsl; movsl" : "+D"(to), "+S"(from) : : "memory");
+  WRITTEN(p->area, 16);
+}
+// By a segment's base, which the program sets.
+WRITER(segment_base) {
+  syscall(SYS_arch_prctl, ARCH_SET_GS, p->area);
+  asm volatile("movq %0, %%gs:16" : : "r"(4711L) : "memory");
+  WRITTEN(p->area + 16, 8);
+}
+WRITER(movs_backwards) {
+  void* to = p->area + 39;
+  const void* from = some_bytes() + 39;
+  size_t count = 40;
+  asm volatile("std; rep movsb; cld" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+  WRITTEN(p->area, 40);
+}
+
+// The pool lies where the program has memory of its own.
+WRITER(over_static) {
+  alignas(4096) static char memory[kPoolSize];
+  const int file = open(g_pool_path, O_RDWR);
+  if (mmap(memory, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) abort();
+  *reinterpret_cast<volatile long*>(&memory[offsetof(Pool, area)]) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(over_stack) {
+  alignas(4096) char memory[kPoolSize];
+  const int file = open(g_pool_path, O_RDWR);
+  if (mmap(memory, kPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) abort();
+  *reinterpret_cast<volatile long*>(&memory[offsetof(Pool, area)]) = 4711;
+  if (right) persist(p->area, 8);
+  if (mmap(memory, kPoolSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    abort();
+  return {p->area, 8};
+}
+WRITER(stream_to_file) {
+  // libstdc++ calls write() itself.
+  {
+    std::fstream file(g_pool_path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offsetof(Pool, area));
+    file.write(some_bytes(), 16);
+  }
+  WRITTEN(p->area, 16);
+}
+WRITER(stream_over) {
+  struct Buffer : std::streambuf {
+    Buffer(char* at, size_t size) { setp(at, at + size); }
+  } buffer(p->area, 1000);
+  std::ostream(&buffer) << 4711 << " cologne " << 2.5;
+  WRITTEN(p->area, 16);
+}
+WRITER(memory_stream) {
+  FILE* stream = open_memstream(in_area<char*>(p), in_area<size_t>(p, 8));
+  fprintf(stream, "4711");
+  fclose(stream);
+  WRITTEN(p->area, 16);
+}
+WRITER(stream_buffer) {
+  FILE* stream = fopen("/dev/null", "w");
+  setvbuf(stream, p->area, _IOFBF, 1000);
+  fprintf(stream, "4711 %s", "cologne");
+  WRITTEN(p->area, 12);
+}
+
+// At the end of the program or of a thread, after which nobody else publishes.
+static bool g_right;
+static void write_late() {
+  *in_area<volatile long>(g_shared) = 4711;
+  if (g_right) persist(g_shared->area, 8);
+  publish(g_shared, g_shared->area, 8);
+}
+static Written later(Pool* p, bool right) {
+  g_shared = p;
+  g_right = right;
+  return {nullptr, 0};
+}
+struct Late {
+  int used = 0;
+  ~Late() { write_late(); }
+};
+WRITER(late_atexit) {
+  atexit(write_late);
+  return later(p, right);
+}
+WRITER(late_static) {
+  static Late late;
+  late.used = 1;
+  return later(p, right);
+}
+WRITER(late_thread_local) {
+  const Written written = later(p, right);
+  std::thread([] {
+    thread_local Late late;
+    late.used = 1;
+  }).join();
+  return written;
+}
+WRITER(late_key) {
+  const Written written = later(p, right);
+  static pthread_key_t key;
+  pthread_key_create(&key, [](void*) { write_late(); });
+  std::thread([] { pthread_setspecific(key, g_shared); }).join();
+  return written;
+}
+WRITER(late_cancelled) {
+  const Written written = later(p, right);
+  pthread_t thread;
+  pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        Late late;
+        for (;;) pause();
+      },
+      nullptr);
+  usleep(10000);
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+  return written;
+}
+WRITER(late_daemon) {
+  if (daemon(1, 1) != 0) abort();
+  *in_area<volatile long>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+// Signals of the program's own.
+WRITER(write_barrier) {
+  // Pages that are written are told by faults.
+  g_shared = p;
+  struct sigaction action = {};
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
+    const auto begin = reinterpret_cast<uintptr_t>(g_shared);
+    if (at < begin || at >= begin + kPoolSize) _exit(66);
+    mprotect(reinterpret_cast<void*>(at & ~uintptr_t{4095}), 4096, PROT_READ | PROT_WRITE);
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+  mprotect(p->area, sizeof p->area, PROT_READ);
+  *in_area<volatile long>(p) = 4711;
+  memcpy(p->area + 4096, some_bytes(), 100);
+  persist(p->area + 4096, 100);
+  WRITTEN(p->area, 8);
+}
+WRITER(own_filter) {
+  // A seccomp filter of its own, whose signal is its own as well.
+  g_shared = p;
+  struct sigaction action = {};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) {
+    *in_area<volatile long>(g_shared) = 4711;
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = 0;
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSYS, &action, nullptr);
+  static sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {4, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) abort();
+  syscall(SYS_getpriority, 0, 0);
+  if (*in_area<volatile long>(p) != 4711) abort();
   WRITTEN(p->area, 8);
 }
 

@@ -127,6 +127,10 @@ BLACKOUT_HOOK void __blackout_flush(const void *p, blackout_site *s) {
   if (printing) say(s, "", 0);
   GARBAGE;
 }
+BLACKOUT_HOOK void *__blackout_flush_place(void *p) {
+  GARBAGE;
+  return p;
+}
 BLACKOUT_HOOK void __blackout_fence(blackout_site *s) {
   if (printing) say(s, "", 0);
   GARBAGE;

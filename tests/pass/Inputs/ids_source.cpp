@@ -97,3 +97,12 @@ void lambda(Table* t, int n) {
   auto set = [&](int k) { t->entries[k & 63].state = n; };
   for (int k = 0; k < 8; ++k) set(k * 3);
 }
+void order(Table* t, int n) {
+  if (n > 5) {
+    t->count = n;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  } else {
+    t->name[0] = 1;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  }
+}

@@ -1,4 +1,4 @@
-/* PMDK's maps as map_harness.cpp and map_create.c see them. */
+/* PMDK's maps as map_harness.cpp and create.c see them. */
 #ifndef MAP_ADAPTER_H
 #define MAP_ADAPTER_H
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PMDK's maps, from the package and built with plain gcc, judged by `blackout lin` with a harness each.
+"""PMDK's maps and its queue, from the package and built with plain gcc, judged by `blackout lin` with a harness each.
 
     tests/real/lin/run.py [NAME...] [--blackout PATH] [--build FOLDER] [--operations N]
 
@@ -23,36 +23,44 @@ MAPS = {
     "ctree": ("MAP_CTREE", ["map/map_ctree.c", "tree_map/ctree_map.c"]),
     "rbtree": ("MAP_RBTREE", ["map/map_rbtree.c", "tree_map/rbtree_map.c"]),
     "hashmap_tx": ("MAP_HASHMAP_TX", ["map/map_hashmap_tx.c", "hashmap/hashmap_tx.c"]),
+    "skiplist": ("MAP_SKIPLIST", ["map/map_skiplist.c", "list_map/skiplist_map.c"]),
 }
+QUEUE = "queue/queue.c"  # its adapter includes it
 # A mistake in a copy of a source: what is left out of it, and what stands before that (the function).
 MISTAKES = {
     "btree": ("tree_map/btree_map.c", "\tstruct tree_map_node_item item)\n{\n", "\tTX_ADD(node);\n"),
     "rbtree": ("tree_map/rbtree_map.c", "", "\tTX_ADD(node);\n"),
+    "queue": (QUEUE, "", "\t\tTX_ADD_DIRECT(&queue->back);\n"),
 }
 
 
 def build(name, folder, mistake):
-    ops, sources = MAPS[name]
-    sources = [EXAMPLES / source for source in sources]
+    sources, words = [EXAMPLES / QUEUE], []
+    if name in MAPS:
+        ops, sources = MAPS[name]
+        sources = [EXAMPLES / source for source in ["map/map.c", *sources]]
+        words = [f"-DMAP={ops}", f'-DMAP_HEADER="map_{name}.h"']
     if mistake:
         file, before, text = MISTAKES[name]
         original = (EXAMPLES / file).read_text()
         if before + text not in original:
             sys.exit(f"{file}: the package has no such line any more: {text.strip()}")
-        copy = folder / pathlib.Path(file).name
+        copy = folder / file
+        copy.parent.mkdir(exist_ok=True)
         copy.write_text(original.replace(before + text, before, 1))
         sources = [copy if source == EXAMPLES / file else source for source in sources]
-    includes = [word for path in (HERE, HERE.parent, EXAMPLES, EXAMPLES / "map", EXAMPLES / "hashmap", EXAMPLES / "tree_map")
-                for word in ("-I", path)]
+    kind = "map" if name in MAPS else "queue"
+    if kind == "queue":
+        words.append(f'-DQUEUE="{sources.pop()}"')
+    folders = ["", "map", "hashmap", "tree_map", "list_map"]
+    words += [word for path in (HERE, HERE.parent, *(EXAMPLES / folder for folder in folders)) for word in ("-I", path)]
     objects = []
-    for source in [HERE / "map_adapter.c", EXAMPLES / "map/map.c", *sources]:
+    for source in [HERE / f"{kind}_adapter.c", *sources]:
         objects.append(folder / f"{source.stem}.o")
-        subprocess.run(["gcc", "-O2", "-g", "-w", f"-DMAP={ops}", f'-DMAP_HEADER="map_{name}.h"', *includes, "-c", source,
-                        "-o", objects[-1]], check=True)
-    subprocess.run(["gcc", "-O2", "-g", *includes, HERE / "map_create.c", *objects, "-lpmemobj", "-lpmem", "-o", folder / "create"],
-                   check=True)
-    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-I", PROJECT / "include", *includes, HERE / "map_harness.cpp", *objects,
-                    "-lpmemobj", "-lpmem", "-o", folder / "harness"], check=True)
+        subprocess.run(["gcc", "-O2", "-g", "-w", *words, "-c", source, "-o", objects[-1]], check=True)
+    subprocess.run(["gcc", "-O2", "-g", HERE / "create.c", *objects, "-lpmemobj", "-lpmem", "-o", folder / "create"], check=True)
+    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-I", PROJECT / "include", HERE / f"{kind}_harness.cpp", *objects, "-lpmemobj",
+                    "-lpmem", "-o", folder / "harness"], check=True)
 
 
 def judge(name, mistake, options):
@@ -80,14 +88,14 @@ def judge(name, mistake, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these maps")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these structures")
     parser.add_argument("--blackout", type=pathlib.Path, default=PROJECT / "build/bin/blackout", help="the command")
     parser.add_argument("--build", type=pathlib.Path, default=PROJECT / "build/real-lin", help="folder for programs and reports")
     parser.add_argument("--operations", type=int, default=8)
     options = parser.parse_args()
     options.blackout, options.build = options.blackout.absolute(), options.build.absolute()
     wrong = 0
-    for name in options.names or MAPS:
+    for name in options.names or [*MAPS, "queue"]:
         for mistake in (False, True)[:2 if name in MISTAKES else 1]:
             problem = judge(name, mistake, options)
             wrong += problem is not None

@@ -1,9 +1,11 @@
-#include "explore/strategy.h"
+#include "explore/strategies.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 
 #include "explore/seeded.h"
 
@@ -32,7 +34,7 @@ Restriction stateNumber(const CrashSpace& space, std::uint64_t n) {
 // Jaaru: nothing is chosen up front.
 class Lazy : public Strategy {
  public:
-  std::string_view name() const override { return "lazy"; }
+  std::string_view name() const override { return nameOf(StrategyKind::Lazy); }
   std::uint64_t count(const CrashSpace&) const override { return 1; }
   Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {}; }
   bool choosesStates() const override { return false; }
@@ -42,7 +44,7 @@ class Lazy : public Strategy {
 class Exhaustive : public Strategy {
  public:
   explicit Exhaustive(std::uint64_t bound) : bound_(bound) {}
-  std::string_view name() const override { return "exhaustive"; }
+  std::string_view name() const override { return nameOf(StrategyKind::Exhaustive); }
   std::uint64_t count(const CrashSpace& space) const override { return space.states(); }
   Restriction restriction(const CrashSpace& space, std::uint64_t n) const override { return stateNumber(space, n); }
   std::uint64_t bound() const override { return bound_; }
@@ -54,7 +56,7 @@ class Exhaustive : public Strategy {
 // XFDetector: everything that was stored is there.
 class AllInPlace : public Strategy {
  public:
-  std::string_view name() const override { return "all-in-place"; }
+  std::string_view name() const override { return nameOf(StrategyKind::AllInPlace); }
   std::uint64_t count(const CrashSpace&) const override { return 1; }
   Restriction restriction(const CrashSpace&, std::uint64_t) const override { return {{}, Unrestricted::Newest, 0}; }
 };
@@ -64,7 +66,7 @@ class AllInPlace : public Strategy {
 // lines that are all least or all newest.
 class TwoPlan : public Strategy {
  public:
-  std::string_view name() const override { return "two-plan"; }
+  std::string_view name() const override { return nameOf(StrategyKind::TwoPlan); }
   std::uint64_t count(const CrashSpace& space) const override {
     std::uint64_t sum = plansOfFiles(space);
     for (TrackedNo w : space.uncertain()) sum += 2 * (space.line(w).versions.size() - 1);
@@ -122,7 +124,7 @@ std::uint64_t shuffled(std::uint64_t n, std::uint64_t size, std::uint64_t seed) 
 class Sample : public Strategy {
  public:
   Sample(std::uint64_t seed, std::uint64_t samples) : seed_(seed), samples_(samples) {}
-  std::string_view name() const override { return "sample"; }
+  std::string_view name() const override { return nameOf(StrategyKind::Sample); }
   std::uint64_t count(const CrashSpace& space) const override { return std::min(samples_, space.states()); }
   Restriction restriction(const CrashSpace& space, std::uint64_t n) const override {
     std::uint64_t seed = mix(seed_, space.identity());
@@ -136,19 +138,87 @@ class Sample : public Strategy {
   std::uint64_t samples_;
 };
 
+struct Row {
+  std::string_view name, shown, help;
+};
+constexpr Row kRows[] = {
+#define BLACKOUT_STRATEGY(kind, name, shown, help) {name, shown, help},
+#include "explore/strategies.def"
+};
+
+std::optional<LikelySet> likelySetNamed(std::string_view name) {
+  if (name == "likely") return LikelySet::Likely;
+  if (name == "guardians") return LikelySet::Guardians;
+  if (name == "published") return LikelySet::Published;
+  if (name == "marked") return LikelySet::Marked;
+  if (name == "all") return LikelySet::All;
+  return std::nullopt;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Strategy>> makeStrategy(std::string_view name, const StrategyOptions& options) {
-  if (name == "lazy") return std::make_unique<Lazy>();
-  if (name == "exhaustive") return std::make_unique<Exhaustive>(options.states);
-  if (name == "two-plan") return std::make_unique<TwoPlan>();
-  if (name == "all-in-place") return std::make_unique<AllInPlace>();
-  if (name == "sample") {
-    if (options.samples == 0) return fail("a sample of 0 states explores nothing; ask for at least 1");
-    return std::make_unique<Sample>(options.seed, options.samples);
+std::string_view nameOf(StrategyKind kind) { return kRows[static_cast<std::size_t>(kind)].name; }
+
+const std::vector<StrategyKind>& strategyKinds() {
+  static const std::vector<StrategyKind> kinds = {
+#define BLACKOUT_STRATEGY(kind, name, shown, help) StrategyKind::kind,
+#include "explore/strategies.def"
+  };
+  return kinds;
+}
+
+std::string strategyHelp() {
+  std::vector<std::string> items;
+  for (const Row& row : kRows) items.push_back(fmt::format("{}: {}", row.shown, row.help));
+  return fmt::format("{}", fmt::join(items, "; "));
+}
+
+Result<StrategyChoice> StrategyChoice::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const bool more = colon != std::string_view::npos;
+  const std::string_view name = text.substr(0, colon), argument = more ? text.substr(colon + 1) : std::string_view();
+  StrategyChoice choice;
+  const auto& kinds = strategyKinds();
+  auto kind = std::find_if(kinds.begin(), kinds.end(), [&](StrategyKind k) { return nameOf(k) == name; });
+  if (kind == kinds.end()) {
+    std::vector<std::string_view> names;
+    for (StrategyKind k : kinds) names.push_back(nameOf(k));
+    return fail(fmt::format("no strategy '{}'; there are {}", name, fmt::join(names, ", ")));
   }
-  return fail(
-      fmt::format("no strategy '{}'; there are lazy, exhaustive, two-plan, all-in-place, sample and tests", name));
+  choice.kind = *kind;
+  if (choice.kind == StrategyKind::Tests && more) {
+    auto set = likelySetNamed(argument);
+    if (!set) return fail("around which stores? likely, guardians, published, marked or all");
+    choice.around = *set;
+  } else if (more) {
+    const char* end = argument.data() + argument.size();
+    auto [stop, error] = std::from_chars(argument.data(), end, choice.samples);
+    if (choice.kind != StrategyKind::Sample || error != std::errc() || stop != end || choice.samples == 0)
+      return fail("only sample takes a number, as sample:100");
+  }
+  return choice;
+}
+
+Result<std::shared_ptr<const Strategy>> makeStrategy(const StrategyChoice& choice, const StrategySources& sources) {
+  switch (choice.kind) {
+    case StrategyKind::Lazy:
+      return std::make_shared<Lazy>();
+    case StrategyKind::Exhaustive:
+      return std::make_shared<Exhaustive>(choice.most);
+    case StrategyKind::TwoPlan:
+      return std::make_shared<TwoPlan>();
+    case StrategyKind::AllInPlace:
+      return std::make_shared<AllInPlace>();
+    case StrategyKind::Sample:
+      return std::make_shared<Sample>(sources.seed, choice.samples);
+    case StrategyKind::Plans:
+      if (sources.plans == nullptr) return fail("plans are made from a description; name one with --mechanisms");
+      return sources.plans;
+    case StrategyKind::Tests:
+      if (sources.tests == nullptr) return fail("the stores that tests are around are not known");
+      return std::make_shared<AdversarialTests>(*sources.tests);
+  }
+  return fail("an unknown strategy");
 }
 
 }  // namespace blackout

@@ -1,0 +1,20 @@
+/* The contents are flushed, but nothing waits for the flush before the record becomes valid. */
+#include "pool.h"
+
+struct pool {
+  LINE uint64_t number;
+  LINE uint64_t valid;
+};
+
+int main(int argc, char** argv) {
+  volatile struct pool* pool = open_pool(argv[argc - 1]);
+  if (pool->valid) return pool->number == 42 ? 0 : 1; /* a restart */
+  pool->number = 42;
+  flush(&pool->number);
+#ifdef FIXED
+  fence();
+#endif
+  pool->valid = 1;
+  persist(&pool->valid);
+  return 0;
+}

@@ -1,0 +1,123 @@
+// Reads of streams that may have to wait: libc reads the descriptor from inside, where no thread can give its turn away
+// (outside.h). So where threads are under control, a stream whose buffer is empty waits here first, and no more is
+// asked of libc at once than the buffer has. All others go to libc as they are.
+
+#undef _FORTIFY_SOURCE
+#define __NO_INLINE__ 1  // libc's headers define some of these in place otherwise
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/options.h"
+#include "runtime/outside.h"
+#include "runtime/real.h"
+#include "runtime/regions.h"
+#include "runtime/role.h"
+
+using namespace blackout::rt;
+
+namespace {
+
+// A pipe, a socket or a terminal, read by one of several threads. Into PM libc itself stores, where that is seen.
+bool mayWait(FILE* file, const void* to = nullptr, size_t size = 0) {
+  if (__builtin_expect(!controlled, 1) || !isRecording() || file == nullptr) return false;
+  if (options.heap != 0 || mayBePm(to, size)) return false;
+  struct stat st;
+  int fd = fileno(file);
+  return fd >= 0 && syscall(SYS_fstat, fd, &st) == 0 &&
+         (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+size_t buffered(const FILE* file) { return size_t(file->_IO_read_end - file->_IO_read_ptr); }
+
+// What is left to be read once the buffer has something, or there is nothing more.
+int takeByte(FILE* file) {
+  if (buffered(file) == 0 && feof(file) == 0) {
+    waitToRead(fileno(file));
+    int c = BLACKOUT_REAL(fgetc)(file);
+    usedOutside();
+    return c;
+  }
+  return BLACKOUT_REAL(fgetc)(file);
+}
+
+size_t takeBytes(char* to, size_t size, FILE* file) {
+  size_t done = 0;
+  while (done < size) {
+    if (size_t ready = buffered(file); ready != 0) {
+      size_t part = size - done < ready ? size - done : ready;
+      size_t n = BLACKOUT_REAL(fread)(to + done, 1, part, file);
+      done += n;
+      if (n < part) break;
+      continue;
+    }
+    int c = takeByte(file);
+    if (c == EOF) break;
+    to[done++] = char(c);
+  }
+  return done;
+}
+
+}  // namespace
+
+BLACKOUT_EXPORT int fgetc(FILE* file) { return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(fgetc)(file); }
+BLACKOUT_EXPORT int(getc)(FILE* file) { return fgetc(file); }
+BLACKOUT_EXPORT int(getchar)() { return fgetc(stdin); }
+
+BLACKOUT_EXPORT size_t fread(void* to, size_t size, size_t count, FILE* file) {
+  size_t total = 0;
+  bool none = __builtin_mul_overflow(size, count, &total) || total == 0;
+  if (none || !mayWait(file, to, total)) return BLACKOUT_REAL(fread)(to, size, count, file);
+  return takeBytes(static_cast<char*>(to), total, file) / size;
+}
+
+BLACKOUT_EXPORT char* fgets(char* to, int size, FILE* file) {
+  if (size < 2 || !mayWait(file, to, size_t(size))) return BLACKOUT_REAL(fgets)(to, size, file);
+  int n = 0;
+  for (int c = 0; n < size - 1 && c != '\n'; to[n++] = char(c)) {
+    c = takeByte(file);
+    if (c == EOF) break;
+  }
+  if (n == 0 || ferror(file) != 0) return nullptr;
+  to[n] = '\0';
+  return to;
+}
+
+BLACKOUT_EXPORT ssize_t getdelim(char** line, size_t* size, int delimiter, FILE* file) {
+  if (line == nullptr || size == nullptr || !mayWait(file)) return BLACKOUT_REAL(getdelim)(line, size, delimiter, file);
+  size_t n = 0;
+  for (int c = EOF - 1; c != delimiter;) {
+    c = takeByte(file);
+    if (c == EOF) break;
+    if (*line == nullptr || n + 2 > *size) {
+      size_t more = *line == nullptr || *size < 64 ? 128 : 2 * *size;
+      auto* larger = static_cast<char*>(realloc(*line, more));
+      if (larger == nullptr) return -1;
+      *line = larger;
+      *size = more;
+    }
+    (*line)[n++] = char(c);
+  }
+  if (n == 0) return -1;
+  (*line)[n] = '\0';
+  return ssize_t(n);
+}
+BLACKOUT_EXPORT ssize_t getline(char** line, size_t* size, FILE* file) {
+  return mayWait(file) ? getdelim(line, size, '\n', file) : BLACKOUT_REAL(getline)(line, size, file);
+}
+// Compiled code comes here by other names.
+BLACKOUT_EXPORT ssize_t __getdelim(char** line, size_t* size, int delimiter, FILE* file) {
+  return getdelim(line, size, delimiter, file);
+}
+BLACKOUT_EXPORT char* __fgets_chk(char* to, size_t room, int size, FILE* file) {
+  if (size > 0 && size_t(size) > room) abort();
+  return fgets(to, size, file);
+}
+BLACKOUT_EXPORT size_t __fread_chk(void* to, size_t room, size_t size, size_t count, FILE* file) {
+  size_t total = 0;
+  if (__builtin_mul_overflow(size, count, &total) || total > room) abort();
+  return fread(to, size, count, file);
+}
