@@ -139,11 +139,14 @@ Report judgeTrace(const Index& index, const Recording& recording, const CheckOpt
   tellForeignThreads(trace, report);
   tellBuffers(trace, options, report);
   tellEnding(report, options.anyExit);
-  std::vector<EventNo> points = index.points(PointsMode::Enough);
   report.run.model = describe(options.model);
   report.run.lines = index.lineCount();
-  report.run.points = points.size();
-  report.run.log10States = log10StatesOverPoints(index, points);
+  {
+    // Not kept while the detectors run: a long trace has a point in every third or fourth event.
+    std::vector<EventNo> points = index.points(PointsMode::Enough);
+    report.run.points = points.size();
+    report.run.log10States = log10StatesOverPoints(index, points);
+  }
 
   DetectOptions detectors = options.detect;
   detectors.blind = blind;

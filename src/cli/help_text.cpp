@@ -152,7 +152,9 @@ std::string overviewText() {
       "Usage: blackout check --pm POOL -- PROGRAM [ARGS]\n"
       "       blackout COMMAND [OPTIONS]\n\n"
       "Commands:\n";
-  for (const Subcommand* s : subcommands()) out += fmt::format("  {:<10}{}\n", s->name, s->summary);
+  std::size_t widest = 0;
+  for (const Subcommand* s : subcommands()) widest = std::max(widest, s->name.size());
+  for (const Subcommand* s : subcommands()) out += fmt::format("  {:<{}}{}\n", s->name, widest + 2, s->summary);
   out += "\nOptions:\n  -h, --help              print this text\n  --version               print the version\n";
   out += "\nExit codes:\n";
   for (const std::string& line : wrapped(std::string(kExitCodes), std::string::npos)) out += "  " + line + "\n";

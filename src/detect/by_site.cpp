@@ -46,7 +46,7 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
 }
 
 // In the order of the trace: line by line every store would be looked for in another part of it.
-IdVector<StoreNo, std::uint64_t> changesOf(const Index& index) {
+Changes::Changes(const Index& index) : index_(&index), own_(index.stores().size()) {
   struct Line {
     LineBytes bytes;
     EventNo last = kNever;  // its last store; kNever: none yet
@@ -54,7 +54,6 @@ IdVector<StoreNo, std::uint64_t> changesOf(const Index& index) {
   const Trace& trace = index.trace();
   auto stores = index.stores();
   IdVector<LineId, Line> lines(index.lineCount());
-  IdVector<StoreNo, std::uint64_t> changed(stores.size());
   for (StoreNo s : idRange<StoreNo>(stores.size())) {
     Line& line = lines[stores[s].line];
     LineNo number = index.lineNo(stores[s].line);
@@ -76,12 +75,15 @@ IdVector<StoreNo, std::uint64_t> changesOf(const Index& index) {
       const auto* value = reinterpret_cast<const std::byte*>(&e.value);
       unsigned offset = static_cast<unsigned>(e.addr % BLACKOUT_LINE);
       for (unsigned b = 0; b < bytesOf(e); ++b) {
-        if (line.bytes[offset + b] != value[b]) changed[s] |= 1ULL << (offset + b);
+        if (line.bytes[offset + b] != value[b]) own_[s] |= static_cast<std::uint16_t>(1U << (8 * h + b));
         line.bytes[offset + b] = value[b];
       }
     }
   }
-  return changed;
+}
+
+std::uint64_t Changes::operator[](StoreNo s) const {
+  return std::uint64_t{own_[s]} << (index_->trace()[index_->stores()[s].event].addr % BLACKOUT_LINE);
 }
 
 Executions::Executions(const Trace& trace, const Interest& interest, AccessClass wanted) {

@@ -26,8 +26,18 @@ SiteKey siteKey(const Trace& trace, const Event& e);
 // The pieces of a wide store are one execution of their instruction: for each store, its first piece.
 IdVector<StoreNo, StoreNo> executionsOf(const Index& index);
 
-// For each store, the bytes of its line, as a mask, that it gave another value.
-IdVector<StoreNo, std::uint64_t> changesOf(const Index& index);
+// For each store, the bytes of its line, as a mask, that it gave another value. Kept as a mask of the store's own
+// bytes, of which there are 16 at the most: a long trace has a store in every second event.
+class Changes {
+ public:
+  Changes() = default;
+  explicit Changes(const Index& index);
+  std::uint64_t operator[](StoreNo s) const;
+
+ private:
+  const Index* index_ = nullptr;
+  IdVector<StoreNo, std::uint16_t> own_;
+};
 
 enum class AccessClass { Store, Flush, Fence };
 

@@ -64,7 +64,7 @@ class Search {
         interest_(input.trace),
         relevance_(input.index),
         judged_(stores_.size()),
-        changed_(changesOf(input.index)) {
+        changed_(input.index) {
     for (LineId id : idRange<LineId>(index_.lineCount()))
       if (!index_.history(id).empty()) lines_.push_back({index_.lineNo(id), id});
     std::sort(lines_.begin(), lines_.end());
@@ -172,7 +172,7 @@ class Search {
   Interest interest_;
   Relevance relevance_;
   IdVector<StoreNo, bool> judged_;
-  IdVector<StoreNo, std::uint64_t> changed_;
+  Changes changed_;
   std::vector<std::pair<LineNo, LineId>> lines_;
   std::map<ThreadNo, OpenOperation> open_;
   Mappings mappings_;

@@ -440,5 +440,13 @@ TEST_F(Cli, AFullDiskIsSaid) {
   }
 }
 
+TEST_F(Cli, TheListOfCommandsIsReadable) {
+  Ran r = blackout("--help");
+  ASSERT_EQ(r.code, 0) << r.err;
+  // A name as long as the column would stand against what the command does.
+  EXPECT_NE(r.out.find("\n  mechanisms  propose"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("\n  fs          check"), std::string::npos) << r.out;
+}
+
 }  // namespace
 }  // namespace blackout
