@@ -37,7 +37,7 @@ constexpr Detector kDetectors[] = {
     {"repeated-flush", "flushes of lines that were flushed already, without a store in between", kOn, kWholeView,
      detectRepeatedFlush},
     {"idle-fence", "fences with no flush and no non-temporal store to complete", kOn, kWholeView, detectIdleFence},
-    {"logged-twice", "ranges that a transaction logs though it had logged them already", kOn, kWholeView,
+    {"logged-twice", "ranges that are added to a transaction that has them already", kOn, kWholeView,
      detectLoggedTwice},
     {"logged-unused", "ranges that a transaction logs and does not write", kOn, kWholeView, detectLoggedUnused},
     {"flush-outside", "flushes of memory in no pool", kOn, kWholeView, detectFlushOutside},

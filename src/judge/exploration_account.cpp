@@ -164,7 +164,9 @@ void ExplorationAccount::assumptions(const ExplorationSummary& s, ChecksummedRec
 
 void ExplorationAccount::restrictions(const ExplorationSummary& s) {
   auto& list = out_.exploration.notExplored;
-  if (!o_.points.whole()) {
+  if (o_.points.neighbouring() && o_.points.trusted != nullptr) {
+    list.emplace_back("Crashes inside calls of what is trusted.");
+  } else if (!o_.points.whole()) {
     std::size_t enough = index_.points(PointsMode::Enough).size();
     list.push_back(fmt::format("Crashes at other points than the {} chosen; {} would be enough.", grouped(s.points),
                                grouped(enough)));

@@ -313,7 +313,7 @@ struct Verdicts {
     return fmt::format("{} byte{} stored past the end of the file.", c.bytes, c.bytes == 1 ? " was" : "s were");
   }
   std::string operator()(const LoggedBefore& c) const {
-    return fmt::format("{} {} added to a transaction that had logged {} already.", counted(c.bytes, "byte"),
+    return fmt::format("{} {} added to a transaction that had {} already.", counted(c.bytes, "byte"),
                        c.bytes == 1 ? "was" : "were", c.bytes == 1 ? "it" : "them");
   }
   std::string operator()(const LoggedInVain& c) const {

@@ -31,7 +31,7 @@ int main(int, char** argv) {
   for (int i = 0; i < 3; ++i) {
     begin();
     // FOUND: [logged-twice]
-    // FOUND: 16 bytes were added to a transaction that had logged them already.
+    // FOUND: 16 bytes were added to a transaction that had them already.
     // FOUND: added again here: {{.*}} in add(
     // FOUND: called from {{.*}}logged.cpp:[[# @LINE + 5]]:{{.*}} in main
     // FOUND: first added here:

@@ -372,9 +372,9 @@ TEST(Verdict, OfDetectors) {
   EXPECT_EQ(verdictOf(makeFinding(FindingKind::StoreOutside, StoredPastTheEnd{4})),
             "4 bytes were stored past the end of the file.");
   EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedTwice, LoggedBefore{1})),
-            "1 byte was added to a transaction that had logged it already.");
+            "1 byte was added to a transaction that had it already.");
   EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedTwice, LoggedBefore{6400})),
-            "6,400 bytes were added to a transaction that had logged them already.");
+            "6,400 bytes were added to a transaction that had them already.");
   EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedUnused, LoggedInVain{1, true})),
             "In its only transaction nothing was stored to the range that is added here.");
   EXPECT_EQ(verdictOf(makeFinding(FindingKind::LoggedUnused, LoggedInVain{2, true})),
