@@ -5,7 +5,9 @@
 
 #include <map>
 
+#include "events/trace.h"
 #include "explore/crash_space.h"
+#include "explore/space_memory.h"
 #include "model/index.h"
 #include "tiny_program.h"
 
@@ -54,7 +56,7 @@ class OneSided : public ::testing::Test {
   }
   EventNo fence() {
     EventNo n = 0;
-    while (kindOf(p.trace()[n]) != EventKind::Sfence) ++n;
+    while (kindOf(p.index().trace()[n]) != EventKind::Sfence) ++n;
     return n;
   }
 

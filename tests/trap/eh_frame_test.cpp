@@ -9,7 +9,9 @@
 #include <llvm/Object/ObjectFile.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "frame_table_bytes.h"
 #include "runtime/trap/frame_rules.h"
@@ -222,6 +224,36 @@ std::vector<std::uint64_t> walk(const FrameTableBytes& made, std::size_t offset,
   forgetFrameTables(mapped.table.begin, mapped.table.end);
   EXPECT_EQ(unwind(frame, low, low + stack.size() * 8, found, 8), 0);  // the table is gone
   return {found, found + n};
+}
+
+// Threads that load libraries at once want the same free slot: each table gets one.
+TEST(EhFrame, TablesOfSeveralThreadsAreAllThere) {
+  constexpr int kThreads = 3, kTables = 100, kRounds = 60;
+  auto tableOf = [](int t, int n) {
+    FrameTable table;
+    table.begin = 4096 + std::uintptr_t(t * kTables + n) * 16;
+    table.end = table.begin + 16;
+    table.header = reinterpret_cast<const std::uint8_t*>("");
+    return table;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<int> ready = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, t] {
+        ++ready;
+        while (ready < kThreads) std::this_thread::yield();
+        for (int n = 0; n < kTables; ++n) addFrameTable(tableOf(t, n));
+      });
+    for (std::thread& t : threads) t.join();
+    int missing = 0;
+    FrameTable found;
+    for (int t = 0; t < kThreads; ++t)
+      for (int n = 0; n < kTables; ++n) missing += findTable(tableOf(t, n).begin, found) ? 0 : 1;
+    forgetFrameTables(4096, 4096 + 16 * kThreads * kTables);
+    ASSERT_EQ(missing, 0) << round;
+    ASSERT_FALSE(findTable(4096, found));
+  }
 }
 
 using Addresses = std::vector<std::uint64_t>;
