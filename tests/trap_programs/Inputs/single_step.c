@@ -1,7 +1,6 @@
 // Instructions that can't be executed elsewhere: those of the stack, with the stack in PM, and string instructions with
 // a segment. What they changed is recorded, at their own places.
 #include <signal.h>
-#include <string.h>
 
 #include "Inputs/pool.h"
 
@@ -53,15 +52,6 @@ __attribute__((noinline)) static int hasWord(const volatile char* in) {
 int main(int argc, char** argv) {
   volatile uint64_t* p = (volatile uint64_t*)mapPool(argv[1], 8192);
   volatile char* text = (volatile char*)p;
-  if (argc > 2 && !strcmp(argv[2], "behind")) {
-    // What a step stores is there behind it, in a restart too, for whoever reads it in another way.
-    copyWord(text);
-    for (unsigned i = 0; i < 6000; ++i)
-      if (text[i % 6] != "thread"[i % 6]) return 3;
-    p[64] = 1;
-    __asm__ volatile("clflush %0\n mfence" : : "m"(p[64]) : "memory");
-    return 0;
-  }
   if (argc > 2) {
     // A restart: the word is lost if it is not there whole.
     if (p[64] == 1 && !hasWord(text)) return 3;
