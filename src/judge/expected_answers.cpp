@@ -119,13 +119,13 @@ Result<std::optional<OutcomeNo>> ExpectedAnswers::wholeAt(SpaceNo space, EventNo
   return std::optional(explorer_.outcomeNo(*recovery));
 }
 
-Result<bool> ExpectedAnswers::ofUnit(const Unit& unit, ExpectedAnswer& expected) {
-  if (unit.end == kNever) return false;
+Result<void> ExpectedAnswers::ofUnit(const Unit& unit, ExpectedAnswer& expected) {
+  if (unit.end == kNever) return {};
   // What was stored since is still open at the first point behind: only an ordering point makes anything durable.
   auto points = baseline_.points();
   auto before = std::lower_bound(points.begin(), points.end(), unit.begin);
   auto after = std::upper_bound(points.begin(), points.end(), unit.end);
-  if (before == points.end()) return false;
+  if (before == points.end()) return {};
   auto first = wholeAt(static_cast<SpaceNo>(before - points.begin()), unit.begin);
   if (!first) return tl::unexpected(first.error());
   EventNo end = unit.end;
@@ -133,13 +133,12 @@ Result<bool> ExpectedAnswers::ofUnit(const Unit& unit, ExpectedAnswer& expected)
     // Nothing new came after the last point, or a crash behind the operation was left out on purpose.
     auto stores = baseline_.index().stores();
     end = *--after;
-    if (!stores.empty() && stores.back().event >= end) return false;
+    if (!stores.empty() && stores.back().event >= end) return {};
   }
   auto last = wholeAt(static_cast<SpaceNo>(after - points.begin()), end);
   if (!last) return tl::unexpected(last.error());
-  if (!*first || !*last) return false;
-  expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, unit.name};
-  return true;
+  if (*first && *last) expected = {ExpectedAnswer::Basis::Operation, **first, **last, **last, unit.name};
+  return {};
 }
 
 Result<ExpectedAnswer> ExpectedAnswers::at(SpaceNo space) {

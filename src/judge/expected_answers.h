@@ -95,7 +95,7 @@ class ExpectedAnswers {
   // Whether nobody else did anything in the meantime.
   bool alone(const Unit& unit) const;
   bool ofOneThread(SpaceNo space) const;
-  Result<bool> ofUnit(const Unit& unit, ExpectedAnswer& expected);
+  Result<void> ofUnit(const Unit& unit, ExpectedAnswer& expected);
   std::optional<ExpectedAnswer> afterEnded(SpaceNo space, RecoveryNo recovery);
   bool same(const Outcome& answer, const Outcome& right, bool ownWords);
   // The outcome with everything persisted that was stored before `end`; none: no explored crash has that.

@@ -13,6 +13,7 @@
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "events/address_map.h"
@@ -45,6 +46,7 @@ struct Observed {
   uint32_t groups;
   uint32_t time;          // counts the processes that were made
   uint32_t processCount;  // in use; only ever grows
+  uint32_t teller;        // the process that says that there are too many; 0: none
   Process processes[kMaxProcesses];
   bool made[BLACKOUT_MAX_FILES];  // by this run
   uint32_t paths[1024];           // asked already, a bit each: paths beyond are asked again, which is harmless
@@ -139,10 +141,17 @@ int openObserved(int flags) {
   uint32_t alive = 0;
   for (const Process& p : observed->processes) alive += syscall(SYS_kill, p.number, 0) == 0 ? 1 : 0;
   bool many = alive > kMaxProcesses / 2;
-  uint32_t how = many ? BLACKOUT_ENDED_BOUND : BLACKOUT_ENDED_BROKEN, nobody = 0;
-  // The first one says it: with it, others end.
-  if (!__atomic_compare_exchange_n(&worker->ended, &nobody, how, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    syscall(SYS_exit_group, 0);
+  uint32_t how = many ? BLACKOUT_ENDED_BOUND : BLACKOUT_ENDED_BROKEN;
+  // The first one says it, and the others wait until it has: the worker ends the run as soon as it sees `ended`, or the
+  // end of the run's first process, and on a busy machine that may be long before the next line here.
+  uint32_t me = uint32_t(syscall(SYS_getpid)), teller = 0;
+  while (!__atomic_compare_exchange_n(&observed->teller, &teller, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE) != 0) syscall(SYS_exit_group, 0);
+    if (isDead(teller)) continue;  // somebody else says it in its place
+    struct timespec moment{0, 1000000};
+    syscall(SYS_nanosleep, &moment, nullptr);
+    teller = 0;
+  }
   endRun(how, many ? "it has more than 128 processes" : "a restart with more than 256 processes", nullptr);
 }
 

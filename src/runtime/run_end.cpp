@@ -58,7 +58,7 @@ void noteEnd(uint32_t kind, int code, const void* frame) {
 void endRun(uint32_t how, const char* text, const void* frame) {
   noteEnd(BLACKOUT_END_FATAL, 0, frame);
   snprintf(worker->text, sizeof worker->text, "%s", text);
-  worker->ended = how;
+  __atomic_store_n(&worker->ended, how, __ATOMIC_RELEASE);  // who sees it finds the words
   syscall(SYS_exit_group, 0);
   __builtin_unreachable();
 }

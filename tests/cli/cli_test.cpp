@@ -170,6 +170,8 @@ TEST_F(Cli, CompletionIsThereForOtherShells) {
     EXPECT_NE(zsh.find(std::string("'--") + option + ":"), std::string::npos) << option;
     EXPECT_NE(fish.find(std::string("-l ") + option + " "), std::string::npos) << option;
   }
+  // Behind -- is what stands before the word that is completed: "--" itself is still blackout's.
+  EXPECT_NE(zsh.find("for ((i = 2; i < CURRENT; i++)); do\n    if [[ $words[i] == -- ]]"), std::string::npos) << zsh;
   EXPECT_NE(fish.find("-n __fish_use_subcommand -f -a check -d 'run a program once"), std::string::npos);
 }
 

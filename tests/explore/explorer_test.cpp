@@ -41,10 +41,11 @@ Instruction leave() { return {Does::Exit, "", 0, 0, 0, 0, 0}; }
 using Words = std::set<std::string>;
 
 struct Counted : Explored {
-  Counted(TinyProgram& program, std::vector<Instruction> recovery, Wanted setup = {})
-      : Counted(program, std::make_unique<RecoveryProgram>(RecoveryProgram{std::move(recovery)}), std::move(setup)) {}
-  Counted(TinyProgram& program, std::unique_ptr<RecoveryProgram> recovery, Wanted setup)
-      : Explored(program.index(), *recovery, std::move(setup)), program_(std::move(recovery)) {}
+  Counted(TinyProgram& program, std::vector<Instruction> recovery, Wanted setup = {}, std::string_view model = "")
+      : Counted(program, std::make_unique<RecoveryProgram>(RecoveryProgram{std::move(recovery)}), std::move(setup),
+                model) {}
+  Counted(TinyProgram& program, std::unique_ptr<RecoveryProgram> recovery, Wanted setup, std::string_view model)
+      : Explored(program.index(model), *recovery, std::move(setup)), program_(std::move(recovery)) {}
   Counted& go() {
     run();
     EXPECT_EQ(runner.repeated(), 0U);
@@ -1084,6 +1085,23 @@ TEST(SeveralFailures, TheNewestOfALineHasTheStoresOfTheRecovery) {
   e.go();
   EXPECT_EQ(e.wordsAt(e.last(), 1), (Words{"0:0:ab"}));
   EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:bb"}));
+}
+
+// More ways to leave a line than are enumerated, though a crash before had left it in one way.
+TEST(SeveralFailures, ALineThatARecoveryLeavesInTooManyWaysIsCut) {
+  TinyProgram p;
+  p.store(1, 64, 1);
+  std::vector<Instruction> recovery = {open(), load(64, 1, 2), print(), load(0, 1, 3), print()};
+  // In any order but within 8 bytes: 65,536 ways, and few contents.
+  for (std::uint64_t at = 0; at < 64; at += 8)
+    for (int times = 0; times < 3; ++times) recovery.push_back({Does::StoreNt, "", at, 0, 8, 1, 0});
+  Wanted setup;
+  setup.options.crashesInARow = 2;
+  Counted e(p, recovery, setup, "nt-order=any");
+  e.go();
+  EXPECT_EQ(e.wordsAt(e.last(), 2), (Words{"0:0:aa", "0:0:ab", "0:0:ba", "0:0:bb"}));
+  EXPECT_GT(e.summary().cutLines, 0U);
+  EXPECT_FALSE(e.summary().complete());
 }
 
 TEST(SeveralFailures, ARecoveryThatShortensItsPoolIsInterrupted) {

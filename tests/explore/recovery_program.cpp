@@ -147,6 +147,9 @@ class Machine {
         case Does::Store:
           if (inFile(i)) store(i, EventKind::Store);
           break;
+        case Does::StoreNt:
+          if (inFile(i)) store(i, EventKind::StoreNt);
+          break;
         case Does::Flush:
           if (inFile(i)) emit(EventKind::Clwb, addressOf(i));
           break;

@@ -43,6 +43,7 @@ enum class Does : std::uint8_t {
   Tally,  // a load that only counts whether it is 0
   Test,   // what was read last is from now on whether the tally is `value`
   Store,
+  StoreNt,  // non-temporal
   Rmw,
   Flush,
   Fence,

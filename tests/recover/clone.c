@@ -1,10 +1,11 @@
 // Processes by libc's clone(). One with memory of its own is a fork, and is followed; one that works on the memory of
 // its parent can't be told from it, which is said, and it can be waited for: no restart waits for ever.
+// Time in which others have the processors is not a restart's, but time in which it waits for a disk is: it has plenty.
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %cc -O1 -g %s -o compiled && %plain-cc -O1 -g %s -o plain
-// RUN: for p in compiled plain; do %blackout check --detect=none --run-timeout 5 --pm pool -- ./$p pool own right > %t.out 2>&1 || { echo $p; cat %t.out; exit 1; }; rm -f pool; \
-// RUN:   %blackout check --detect=none --run-timeout 5 --pm pool -- ./$p pool own wrong > %t.out 2>&1; code=$?; rm -f pool; \
+// RUN: for p in compiled plain; do %blackout check --detect=none --run-timeout 60 --pm pool -- ./$p pool own right > %t.out 2>&1 || { echo $p; cat %t.out; exit 1; }; rm -f pool; \
+// RUN:   %blackout check --detect=none --run-timeout 60 --pm pool -- ./$p pool own wrong > %t.out 2>&1; code=$?; rm -f pool; \
 // RUN:   { test $code = 1 && grep -q '1 shown' %t.out; } || { echo $p $code; cat %t.out; exit 1; }; done
-// RUN: for p in compiled plain; do for how in shared any raw; do %blackout check --detect=none --run-timeout 5 --pm pool -- ./$p pool $how right > %t.out 2>&1; code=$?; rm -f pool; \
+// RUN: for p in compiled plain; do for how in shared any raw; do %blackout check --detect=none --run-timeout 60 --pm pool -- ./$p pool $how right > %t.out 2>&1; code=$?; rm -f pool; \
 // RUN:   { test $code = 3 && grep -q 'threads or processes without libc (clone)' %t.out && ! grep -q 'shown:' %t.out; } || { echo $p $how $code; cat %t.out; exit 1; }; done; done
 #define _GNU_SOURCE
 #include <emmintrin.h>

@@ -7,6 +7,8 @@
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/DebugInfo/DWARF/DWARFDebugFrame.h>
 #include <llvm/Object/ObjectFile.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <random>
@@ -222,6 +224,45 @@ std::vector<std::uint64_t> walk(const FrameTableBytes& made, std::size_t offset,
   forgetFrameTables(mapped.table.begin, mapped.table.end);
   EXPECT_EQ(unwind(frame, low, low + stack.size() * 8, found, 8), 0);  // the table is gone
   return {found, found + n};
+}
+
+// Who loads libraries at the same time wants the same free slot, and each table gets one: here by signals that come
+// anywhere in between.
+FrameTable tableAt(std::uintptr_t begin) {
+  FrameTable table;
+  table.begin = begin;
+  table.end = begin + 4096;
+  table.header = reinterpret_cast<const std::uint8_t*>("");
+  return table;
+}
+volatile sig_atomic_t adds = 0;
+volatile sig_atomic_t added = 0;
+void addTheirs(int) {
+  if (adds == 0) return;
+  addFrameTable(tableAt(8192));
+  adds = 0;
+  added = added + 1;
+}
+
+TEST(EhFrame, TablesThatAreAddedAtOnceAreAllThere) {
+  constexpr int kAdded = 200, kMost = 100'000'000;
+  signal(SIGALRM, addTheirs);
+  itimerval often{{0, 50}, {0, 50}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  int missing = 0;
+  for (int n = 0; n < kMost && added < kAdded && missing == 0; ++n) {
+    adds = 1;
+    addFrameTable(tableAt(4096));
+    bool theirs = adds == 0;
+    adds = 0;
+    FrameTable found;
+    missing += !findTable(4096, found) || (theirs && !findTable(8192, found));
+    forgetFrameTables(4096, 3 * 4096);
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  signal(SIGALRM, SIG_DFL);
+  EXPECT_EQ(missing, 0);
+  EXPECT_GT(added, 0);
 }
 
 using Addresses = std::vector<std::uint64_t>;

@@ -403,6 +403,23 @@ TEST_P(Patches, NeedNoMemoryNearby) {
   }
 }
 
+// It is told how much was found, and nothing of it was replaced.
+TEST_P(Patches, LeaveCodeThatCannotBeWrittenAsItIs) {
+  PatchTarget target = file_.target();
+  std::vector<ElfW(Phdr)> segments(target.info->dlpi_phdr, target.info->dlpi_phdr + target.info->dlpi_phnum);
+  for (ElfW(Phdr) & p : segments)
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) != 0) p.p_memsz = -2 * kPage;  // the kernel refuses such a range
+  dl_phdr_info info = *target.info;
+  info.dlpi_phdr = segments.data();
+  PatchCount refused = patchModule({target.begin, target.end, &info}, action);
+  EXPECT_EQ(refused.patched, 0u);
+  EXPECT_EQ(refused.jumps, 0u);
+  EXPECT_EQ(patchAt(reinterpret_cast<uintptr_t>(functions_[0].code)), nullptr);
+  PatchCount count = patchModule(target, action);
+  EXPECT_GT(count.patched, 50u);
+  EXPECT_EQ(refused.unproved, count.unproved + count.patched);
+}
+
 uint64_t signalCounter;
 uint64_t signals;
 void (*signalLoop)(uint64_t*, uint64_t);
