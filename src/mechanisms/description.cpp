@@ -192,8 +192,11 @@ MechanismDescription journal(TableReader& t, std::string_view name) {
     if (auto field = c.field(commit.checksum ? "checksum" : commit.record ? "record" : "field"))
       commit.field = std::move(*field);
     if (commit.record && !c.has("value")) c.wrong("a record has a value that no other entry has");
-    if (commit.checksum && !c.has("generation"))
-      c.wrong("a checksum holds until the generation changes; it is missing");
+    // One of the whole log, outside its entries, holds until it is cleared.
+    bool ofEntry = commit.checksum && m.entry.type && commit.field.structName == m.entry.type->structName;
+    if (ofEntry && !c.has("generation")) c.wrong("a checksum holds until the generation changes; it is missing");
+    if (commit.checksum && !ofEntry && (c.has("generation") || c.has("value")))
+      c.wrong("a checksum of the whole log holds until it is cleared; it has no value and no generation");
     commit.value = c.number("value");
     commit.generation = c.expression("generation");
     if (commit.value && commit.generation) c.wrong("value and generation: one of them");

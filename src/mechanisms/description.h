@@ -40,7 +40,9 @@ struct CommitDescription {
   std::optional<std::uint64_t> value;
   std::optional<Expression> generation;
   bool record = false;
-  bool checksum = false;  // it is a checksum of the entry, which counts if that is right: its parts need no order
+  // It is a checksum of the entry, which counts if that is right: its parts need no order. Outside entries: of all of
+  // them, until it is 0.
+  bool checksum = false;
 };
 
 struct MechanismDescription {

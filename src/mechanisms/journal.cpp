@@ -163,8 +163,9 @@ class Journal : public Tracker {
   // As soon as it is there: in space that is allocated, or by its checksum.
   bool countsByItself() const {
     if (hasRecords_ && what_.kind == MechanismKind::Redo) return false;
-    return what_.preallocated || (what_.commit && what_.commit->checksum);
+    return what_.preallocated || countsByChecksum();
   }
+  bool countsByChecksum() const { return what_.commit && what_.commit->checksum; }
   bool isOfEntry(const FieldRef& f) const {
     const FieldRef& type = *what_.entry.type;
     if (f.layout != type.layout) return false;
@@ -372,7 +373,7 @@ void Journal::keepVisible(JournalEntry& entry, const std::optional<PmRange>& rin
 }
 
 StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) const {
-  if (what_.commit && what_.commit->checksum) return kNoStore;
+  if (countsByChecksum()) return kNoStore;
   // A record counts by its field, or by the tail that moves over it; entries by what they would without.
   if (commitInEntry_ && (!hasRecords_ || (entry.record && what_.preallocated))) {
     auto at = world_.addressOf(what_.commit->field, around);
@@ -398,6 +399,11 @@ StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) con
 void Journal::fill(JournalEntry& entry, const Around& around) const {
   entry.counts = whatCounts(entry, around);
   if (entry.record) return;
+  // A checksum of the whole log is a part of each of its entries: all of that counts together, in whatever order.
+  if (countsByChecksum() && !commitInEntry_ && !transaction_->commits.empty()) {
+    StoreNo sum = transaction_->commits.back();
+    entry.stores.insert(std::upper_bound(entry.stores.begin(), entry.stores.end(), sum), sum);
+  }
   for (const FieldRef& f : what_.inPlace) {
     if (f.layout == around_.anchor.layout) {
       addField(f, entry.targets);
@@ -482,9 +488,11 @@ std::vector<EntryGroup> Journal::groupsOf(std::vector<JournalEntry> all, StoreNo
       g.entries.push_back(std::move(e));
       continue;
     }
-    if (what_.kind == MechanismKind::Undo && e.counts != kNoStore) {
-      g.end = e.counts;
-      g.endPhase = Phase::Record;
+    if (what_.kind == MechanismKind::Undo) {
+      if (e.counts != kNoStore) {
+        g.end = e.counts;
+        g.endPhase = Phase::Record;
+      }
     } else {
       for (JournalEntry& mine : g.entries) mine.counts = e.counts;
     }

@@ -712,6 +712,43 @@ commit = { field = "log.stamp" }
              1);
 }
 
+// A log with one checksum for all of it: nothing has an order until something is written in place, and the checksum is
+// durable by then too.
+TEST(ByChecksum, OfTheWholeLog) {
+  enum { Right, EntryLate, ChecksumLate, ReclaimedEarly };
+  for (int wrong : {Right, EntryLate, ChecksumLate, ReclaimedEarly}) {
+    DescribedProgram p;
+    p.type("ulog", 256, {{"sum", 0, 8}, {"entries", 64, 8, 16}});
+    p.type("record", 16, {{"place", 0, 8}, {"value", 8, 8}});
+    p.setDurable("ulog.sum", 0, 0);
+    p.set("ulog.sum", 0, 99);
+    p.set("record.place", 64, 2048);
+    p.set("record.value", 72, 7);
+    if (wrong != ChecksumLate) p.clwb(1, 0);
+    if (wrong != EntryLate) p.clwb(1, 64);
+    p.sfence(1);
+    EventNo changed = p.set("item.value", 2048, 7);
+    if (wrong != ReclaimedEarly) p.persist(2048);
+    p.clwb(1, 0);
+    p.persist(64);
+    p.setDurable("ulog.sum", 0, 0);
+    Phases phases = p.check(R"(
+[journal.redo]
+area = { at = "&ulog.entries", size = 128 }
+entry = { struct = "record", target = "record.place", size = 8, data = "record.value" }
+commit = { checksum = "ulog.sum" }
+)");
+    EXPECT_EQ(phases.transactions.size(), 1U);
+    EXPECT_EQ(p.isProtected(phases, changed), wrong == Right);
+    if (wrong == Right)
+      expectHeld(phases, 1);
+    else if (wrong == ReclaimedEarly)
+      expectBroken(phases, Rule::Order, Phase::InPlace, Phase::Reclaim);
+    else
+      expectBroken(phases, Rule::Order, Phase::Log, Phase::InPlace);
+  }
+}
+
 // An entry that counts by its checksum: its parts may be stored in any order, and the generation ends it.
 TEST(ByChecksum, HeldAndBroken) {
   auto run = [](bool durable) {
