@@ -4,7 +4,7 @@
     corpus/mechanisms.py [NAME...] [--bug N] [--update] [--jobs N] [--blackout PATH] [--build FOLDER]
 
 Every variant goes through `blackout check --mechanisms` with the description beside its source (mechanisms.toml, or NAME.toml in
-corpus/mechanisms). corpus/mechanisms/variants.json says what must come out: how many transactions were checked and broken, which rules, as
+corpus/mechanisms; tx.toml for the transactional maps). corpus/mechanisms/variants.json says what must come out: how many transactions were checked and broken, which rules, as
 "rule first-phase second-phase", how many stores are unprotected and how many crash plans were tried, and whether a restart shows something.
 Correct versions have no finding at all.
 """
@@ -28,8 +28,10 @@ def source_of(name):
 
 
 def description_of(source):
-    beside = source.with_suffix(".toml")
-    return beside if beside.exists() else source.parent / "mechanisms.toml"
+    for description in (source.with_suffix(".toml"), source.parent / "mechanisms.toml"):
+        if description.exists():
+            return description
+    return CORPUS / "tx.toml"  # of programs that keep their data by the transactions of tx.h
 
 
 def outcome_of(report):

@@ -18,6 +18,8 @@ std::string_view nameOf(MechanismPhase phase) {
       return "in-place";
     case MechanismPhase::Reclaim:
       return "reclaim";
+    case MechanismPhase::Record:
+      return "commit-record";
     case MechanismPhase::Append:
       return "append";
     case MechanismPhase::Publish:

@@ -16,6 +16,7 @@ enum class MechanismPhase : std::uint8_t {
   Commit,
   InPlace,
   Reclaim,
+  Record,  // an entry that says that its transaction is done, or counts
   // logs
   Append,
   Publish,

@@ -147,12 +147,13 @@ class TableReader {
 
 void readEntry(TableReader& t, EntryDescription& entry) {
   t.inside("entry", [&](TableReader& e) {
-    e.knows({"struct", "target", "size", "data", "length"});
+    e.knows({"struct", "target", "size", "data", "length", "transaction"});
     entry.type = e.field("struct");
     entry.target = e.expression("target");
     entry.size = e.expression("size");
     entry.data = e.field("data");
     entry.length = e.expression("length");
+    entry.transaction = e.expression("transaction");
     if (entry.target && !entry.size) e.wrong("a target has a size");
     if (entry.data && !entry.target) e.wrong("data is of a target");
   });
@@ -182,19 +183,32 @@ MechanismDescription journal(TableReader& t, std::string_view name) {
   m.inPlace = t.fields("in_place");
   m.preallocated = t.flag("preallocated");
   t.inside("commit", [&](TableReader& c) {
-    c.knows({"field", "value", "generation", "checksum"});
+    c.knows({"field", "record", "value", "generation", "checksum"});
     CommitDescription commit;
     commit.checksum = c.has("checksum");
-    if (commit.checksum == c.has("field")) c.wrong("a field, or a checksum of the entry: one of them");
-    if (auto field = c.field(commit.checksum ? "checksum" : "field")) commit.field = std::move(*field);
-    if (commit.checksum && !c.has("generation"))
-      c.wrong("a checksum holds until the generation changes; it is missing");
+    commit.record = c.has("record");
+    if (int(commit.checksum) + int(commit.record) + int(c.has("field")) != 1)
+      c.wrong("a field, a record, or a checksum of the entry: one of them");
+    if (auto field = c.field(commit.checksum ? "checksum" : commit.record ? "record" : "field"))
+      commit.field = std::move(*field);
+    if (commit.record && !c.has("value")) c.wrong("a record has a value that no other entry has");
+    // One of the whole log, outside its entries, holds until it is cleared.
+    bool ofEntry = commit.checksum && m.entry.type && commit.field.structName == m.entry.type->structName;
+    if (ofEntry && !c.has("generation")) c.wrong("a checksum holds until the generation changes; it is missing");
+    if (commit.checksum && !ofEntry && (c.has("generation") || c.has("value")))
+      c.wrong("a checksum of the whole log holds until it is cleared; it has no value and no generation");
     commit.value = c.number("value");
     commit.generation = c.expression("generation");
     if (commit.value && commit.generation) c.wrong("value and generation: one of them");
     m.commit = std::move(commit);
   });
   if (!m.tail && !m.commit) t.wrong("tail is missing, or a commit field");
+  if (!m.tail && (m.entry.transaction || (m.commit && m.commit->record)))
+    t.wrong("entries of several transactions, and commit records, lie between a head and a tail; tail is missing");
+  if (m.commit && m.commit->record && !m.entry.type)
+    t.wrong("commit.record is a field of the entries; entry.struct is missing");
+  if (m.commit && m.commit->record && m.entry.type && m.commit->field.structName != m.entry.type->structName)
+    t.wrong("commit.record is a field of the entries, whose struct is another one");
   if (m.head && !m.tail) t.wrong("a head has a tail");
   if (!m.area) t.wrong("area is missing: where entries lie");
   if (m.preallocated && !m.tail) t.wrong("preallocated: space is allocated by a tail");
@@ -443,6 +457,7 @@ Result<void> Description::bind(StructLayouts& layouts) {
     maybe(m.entry.size);
     maybeField(m.entry.data);
     maybe(m.entry.length);
+    maybe(m.entry.transaction);
     if (m.commit) {
       field(m.commit->field);
       maybe(m.commit->generation);

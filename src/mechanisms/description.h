@@ -28,14 +28,21 @@ struct EntryDescription {
   std::optional<Expression> size;    // how many they are
   std::optional<FieldRef> data;      // where the entry has their old or new contents
   std::optional<Expression> length;  // of the entry itself; none: that of its struct
+  // The number of the transaction that it belongs to, where several are in one journal at a time.
+  std::optional<Expression> transaction;
 };
 
 // A field that says whether the entries count: while it has the value (or any but 0), or while it equals another one.
+// As a record it is a field of an entry, which says that this is no entry but the end of its transaction: of an undo
+// journal, all is in place by then; of a redo journal, its entries count from then on.
 struct CommitDescription {
   FieldRef field;
   std::optional<std::uint64_t> value;
   std::optional<Expression> generation;
-  bool checksum = false;  // it is a checksum of the entry, which counts if that is right: its parts need no order
+  bool record = false;
+  // It is a checksum of the entry, which counts if that is right: its parts need no order. Outside entries: of all of
+  // them, until it is 0.
+  bool checksum = false;
 };
 
 struct MechanismDescription {

@@ -7,6 +7,10 @@
 //   commit    what makes entries count: the tail, moved after they are written, or a commit field
 //   in place  stores to what entries are about
 //   reclaim   what makes the log empty
+//   record    the entry that ends its transaction (undo), or makes its entries count (redo)
+//
+// Where entries have the number of their transaction, several are open at once; they are told apart when space is
+// given back, and each is judged by itself.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,9 +48,12 @@ struct OpenTransaction {
   std::vector<TailMove> grown;
   std::vector<StoreNo> commits;
   std::vector<StoreNo> others;
+  std::vector<std::pair<StoreNo, StoreNo>> outside;  // stores behind the tail, with its last move
 };
 struct JournalEntry {
   PmAddr at = 0;
+  std::uint64_t transaction = 0;
+  bool record = false;
   std::uint64_t length = 0;
   std::vector<StoreNo> stores;
   StoreNo counts = kNoStore;  // what made it count
@@ -54,12 +61,21 @@ struct JournalEntry {
   std::vector<std::byte> data;  // empty: it has none
   std::vector<StoreNo> inPlace;
 };
+// The entries of one transaction, among those that are given back together.
+struct EntryGroup {
+  TransactionNo number = kNoTransaction;
+  std::vector<JournalEntry> entries;
+  std::optional<JournalEntry> record;
+  StoreNo end = kNoStore;  // by which all of it must be in place; kNoStore: the trace ends before
+  Phase endPhase = Phase::Reclaim;
+};
 
 class Journal : public Tracker {
  public:
   Journal(World& world, Phases& phases, const MechanismDescription& what, MechanismNo number, TypedObject anchor)
       : Tracker(world, phases, what, number, anchor) {
     if (what.entry.type && what.entry.type->path.empty()) around_.elementType = what.entry.type->layout;
+    hasRecords_ = what.commit && what.commit->record;
     commitInEntry_ = what.commit && what.entry.type && isOfEntry(what.commit->field);
     if (commitInEntry_ && !what.tail && !what.commit->generation && !what.commit->checksum && !what.entry.length)
       flaggedSize_ = fixedEntrySize();
@@ -134,8 +150,7 @@ class Journal : public Tracker {
     PmRange range = world_.rangeOf(s);
     std::uint64_t used = distance(*state_.head, *state_.tail);
     if (distance(*state_.head, range.begin) + range.size() > used)
-      broken(number(), Rule::OutsideAllocated, Phase::Log, s, Phase::Allocate,
-             transaction_->grown.empty() ? kNoStore : transaction_->grown.back().store);
+      transaction_->outside.emplace_back(s, transaction_->grown.empty() ? kNoStore : transaction_->grown.back().store);
   }
 
   // What was not reclaimed when the trace ended is judged as far as it came.
@@ -146,7 +161,11 @@ class Journal : public Tracker {
  private:
   TransactionNo number() const { return transaction_->number; }
   // As soon as it is there: in space that is allocated, or by its checksum.
-  bool countsByItself() const { return what_.preallocated || (what_.commit && what_.commit->checksum); }
+  bool countsByItself() const {
+    if (hasRecords_ && what_.kind == MechanismKind::Redo) return false;
+    return what_.preallocated || countsByChecksum();
+  }
+  bool countsByChecksum() const { return what_.commit && what_.commit->checksum; }
   bool isOfEntry(const FieldRef& f) const {
     const FieldRef& type = *what_.entry.type;
     if (f.layout != type.layout) return false;
@@ -244,16 +263,33 @@ class Journal : public Tracker {
   StoreNo whatCounts(const JournalEntry& entry, const Around& around) const;
   void close(StoreNo reclaim, const JournalState& log, PmAddr to);
   StoreNo firstLate(const JournalEntry& entry, StoreNo other) const;
-  void findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to);
-  void checkEntries(const std::vector<JournalEntry>& all);
-  void checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim);
-  void checkBytes(const std::vector<JournalEntry>& all);
-  void checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim);
+  std::vector<EntryGroup> groupsOf(std::vector<JournalEntry> all, StoreNo reclaim);
+  void putUnder(EntryGroup& group);
+  void shareMoves(const std::vector<EntryGroup>& groups, StoreNo reclaim);
+  StoreNo beginOf(const std::vector<JournalEntry>& all) const;
+  StoreNo beginOf(const EntryGroup& group) const;
+  static StoreNo firstOf(const EntryGroup& group) {
+    StoreNo first = group.record ? group.record->stores.front() : kNoStore;
+    for (const JournalEntry& e : group.entries) first = std::min(first, e.stores.front());
+    return first;
+  }
+  // What a store that makes entries count is called.
+  Phase countingPhase(StoreNo s) const {
+    return phases_.tags[s].phase == Phase::Record ? Phase::Record : Phase::Commit;
+  }
+  void findInPlace(EntryGroup& group, StoreNo from, StoreNo to);
+  void checkEntries(const EntryGroup& group);
+  void checkInPlace(const EntryGroup& group);
+  void checkBytes(const EntryGroup& group);
+  void checkUsed(const EntryGroup& group);
   void keepRest(const JournalState& log, PmAddr to);
 
   JournalState state_;
   std::optional<OpenTransaction> transaction_;
   StoreNo lastClosed_ = kNoStore;
+  std::map<std::uint64_t, TransactionNo> goesOn_;  // of which entries were given back, and others are there
+  std::map<ThreadNo, StoreNo> lastEnded_;          // where entries have the number of their transaction
+  bool hasRecords_ = false;
   bool commitInEntry_ = false;
   std::uint64_t flaggedSize_ = 0;  // of an entry that counts by its own flag, which is cleared afterwards; 0: none does
   std::set<PmAddr> flagged_;       // those that count
@@ -304,6 +340,8 @@ std::vector<JournalEntry> Journal::entries(const JournalState& log, PmAddr to) c
     std::sort(entry.stores.begin(), entry.stores.end());
     keepVisible(entry, around.ring);
     if (!entry.stores.empty()) {
+      if (what_.entry.transaction) entry.transaction = world_.evaluate(*what_.entry.transaction, around).value_or(0);
+      if (hasRecords_) entry.record = world_.valueOf(what_.commit->field, around) == what_.commit->value;
       fill(entry, around);
       out.push_back(std::move(entry));
     }
@@ -335,8 +373,9 @@ void Journal::keepVisible(JournalEntry& entry, const std::optional<PmRange>& rin
 }
 
 StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) const {
-  if (what_.commit && what_.commit->checksum) return kNoStore;
-  if (commitInEntry_) {
+  if (countsByChecksum()) return kNoStore;
+  // A record counts by its field, or by the tail that moves over it; entries by what they would without.
+  if (commitInEntry_ && (!hasRecords_ || (entry.record && what_.preallocated))) {
     auto at = world_.addressOf(what_.commit->field, around);
     if (!at) return kNoStore;
     if (around.ring && *at >= around.ring->end) *at -= around.ring->size();
@@ -345,7 +384,7 @@ StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) con
       if (world_.rangeOf(*it).overlaps(field)) return *it;
     return kNoStore;
   }
-  if (what_.commit) {
+  if (what_.commit && !hasRecords_) {
     // The first one after the entry; else the last.
     for (StoreNo c : transaction_->commits)
       if (c > entry.stores.back()) return c;
@@ -359,6 +398,12 @@ StoreNo Journal::whatCounts(const JournalEntry& entry, const Around& around) con
 
 void Journal::fill(JournalEntry& entry, const Around& around) const {
   entry.counts = whatCounts(entry, around);
+  if (entry.record) return;
+  // A checksum of the whole log is a part of each of its entries: all of that counts together, in whatever order.
+  if (countsByChecksum() && !commitInEntry_ && !transaction_->commits.empty()) {
+    StoreNo sum = transaction_->commits.back();
+    entry.stores.insert(std::upper_bound(entry.stores.begin(), entry.stores.end(), sum), sum);
+  }
   for (const FieldRef& f : what_.inPlace) {
     if (f.layout == around_.anchor.layout) {
       addField(f, entry.targets);
@@ -389,6 +434,117 @@ void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
   if (reclaim != kNoStore) tag(reclaim, Phase::Reclaim, number());
   std::vector<JournalEntry> all =
       log.area && (!what_.tail || log.head) ? entries(log, to) : std::vector<JournalEntry>();
+  const bool several = what_.entry.transaction || hasRecords_;
+  StoreNo begin = several ? StoreNo(0) : beginOf(all);
+  std::vector<EntryGroup> groups = groupsOf(std::move(all), reclaim);
+  for (auto [s, move] : transaction_->outside) {
+    TransactionNo whose = number();
+    for (const EntryGroup& g : groups)
+      for (const JournalEntry& e : g.entries)
+        if (std::find(e.stores.begin(), e.stores.end(), s) != e.stores.end()) whose = g.number;
+    broken(whose, Rule::OutsideAllocated, Phase::Log, s, Phase::Allocate, move);
+  }
+  for (EntryGroup& g : groups) {
+    if (several) {
+      putUnder(g);
+      begin = beginOf(g);
+    }
+    findInPlace(g, begin, g.end != kNoStore ? g.end : world_.index().stores().endId());
+    checkEntries(g);
+    checkInPlace(g);
+    checkBytes(g);
+    if (g.end != kNoStore) checkUsed(g);
+  }
+  if (several) shareMoves(groups, reclaim);
+  lastClosed_ = reclaim;
+  keepRest(log, to);
+  for (const EntryGroup& g : groups) {
+    bool ended = g.end != kNoStore && std::none_of(goesOn_.begin(), goesOn_.end(),
+                                                   [&](const auto& other) { return other.second == g.number; });
+    if (several && ended) lastEnded_[world_.threadOf(firstOf(g))] = g.end;
+  }
+}
+
+// By the numbers in them, in the order of the log; a record is the last of its transaction.
+std::vector<EntryGroup> Journal::groupsOf(std::vector<JournalEntry> all, StoreNo reclaim) {
+  std::vector<EntryGroup> out;
+  if (!what_.entry.transaction && !hasRecords_) {
+    out.push_back({number(), std::move(all), {}, reclaim, Phase::Reclaim});
+    return out;
+  }
+  std::map<std::uint64_t, std::size_t> open;
+  // Whether the number that was given when the log began to be filled is taken.
+  bool used = std::any_of(goesOn_.begin(), goesOn_.end(), [&](const auto& g) { return g.second == number(); });
+  for (JournalEntry& e : all) {
+    auto [it, fresh] = open.try_emplace(e.transaction, out.size());
+    if (fresh) {
+      auto before = goesOn_.find(e.transaction);
+      TransactionNo no = before != goesOn_.end() ? before->second : used ? Tracker::open() : number();
+      if (no == number()) used = true;
+      out.push_back({no, {}, {}, reclaim, Phase::Reclaim});
+    }
+    EntryGroup& g = out[it->second];
+    if (!e.record) {
+      g.entries.push_back(std::move(e));
+      continue;
+    }
+    if (what_.kind == MechanismKind::Undo) {
+      if (e.counts != kNoStore) {
+        g.end = e.counts;
+        g.endPhase = Phase::Record;
+      }
+    } else {
+      for (JournalEntry& mine : g.entries) mine.counts = e.counts;
+    }
+    goesOn_.erase(e.transaction);
+    open.erase(it);
+    g.record = std::move(e);
+  }
+  // Without a record, entries of a redo journal never counted.
+  if (hasRecords_ && what_.kind == MechanismKind::Redo)
+    for (const auto& [transaction, i] : open)
+      for (JournalEntry& mine : out[i].entries) mine.counts = kNoStore;
+  for (const auto& [transaction, i] : open) goesOn_[transaction] = out[i].number;
+  std::stable_sort(out.begin(), out.end(), [](const EntryGroup& a, const EntryGroup& b) { return a.end < b.end; });
+  return out;
+}
+
+// The stores of a transaction's entries were not known to be its.
+void Journal::putUnder(EntryGroup& group) {
+  auto take = [&](const JournalEntry& e) {
+    for (StoreNo s : e.stores)
+      if (phases_.tags[s].mechanism == number_ && phases_.tags[s].phase == Phase::Log)
+        phases_.tags[s].transaction = group.number;
+  };
+  for (const JournalEntry& e : group.entries) take(e);
+  if (!group.record) return;
+  take(*group.record);
+  StoreNo counts = group.record->counts;
+  if (counts != kNoStore && phases_.tags[counts].phase == Phase::Log) phases_.tags[counts].phase = Phase::Record;
+}
+
+// A move of the head or tail may concern several transactions: it is protected if all of them are.
+void Journal::shareMoves(const std::vector<EntryGroup>& groups, StoreNo reclaim) {
+  auto give = [&](StoreNo s, auto concerns) {
+    if (s == kNoStore) return;
+    const EntryGroup* whose = nullptr;
+    for (const EntryGroup& g : groups)
+      if (concerns(g) &&
+          (whose == nullptr || (phases_.transactions[g.number].broken && !phases_.transactions[whose->number].broken)))
+        whose = &g;
+    if (whose != nullptr && phases_.tags[s].mechanism == number_) phases_.tags[s].transaction = whose->number;
+  };
+  give(reclaim, [](const EntryGroup&) { return true; });
+  for (const TailMove& move : transaction_->grown) {
+    auto covers = [&](const JournalEntry& e) { return distance(move.from, e.at) < move.size; };
+    give(move.store, [&](const EntryGroup& g) {
+      return std::any_of(g.entries.begin(), g.entries.end(), covers) || (g.record && covers(*g.record));
+    });
+  }
+}
+
+// Where writes in place are looked for from.
+StoreNo Journal::beginOf(const std::vector<JournalEntry>& all) const {
   // Space that was cleared once, perhaps in another operation, is no beginning: that is where something first counts.
   StoreNo from = transaction_->first;
   StoreNo counts = !transaction_->grown.empty()     ? transaction_->grown.front().store
@@ -401,22 +557,24 @@ void Journal::close(StoreNo reclaim, const JournalState& log, PmAddr to) {
     for (const JournalEntry& e : all) from = std::min(from, e.stores.front());
   }
   if (lastClosed_ != kNoStore) from = std::max(from, lastClosed_ + 1);
-  StoreNo end = reclaim != kNoStore ? reclaim : world_.index().stores().endId();
-  findInPlace(all, from, end);
-  checkEntries(all);
-  checkInPlace(all, reclaim);
-  checkBytes(all);
-  if (reclaim != kNoStore) checkUsed(all, reclaim);
-  lastClosed_ = reclaim;
-  keepRest(log, to);
+  return from;
 }
 
-void Journal::findInPlace(std::vector<JournalEntry>& all, StoreNo from, StoreNo to) {
-  for (JournalEntry& e : all)
+// The same for one of several transactions: the operation that logs it, behind what ended in the same thread before.
+StoreNo Journal::beginOf(const EntryGroup& group) const {
+  StoreNo first = firstOf(group);
+  StoreNo from = std::min(first, world_.operationBegin(first).value_or(first));
+  auto before = lastEnded_.find(world_.threadOf(first));
+  if (before != lastEnded_.end() && before->second < first) from = std::max(from, before->second + 1);
+  return from;
+}
+
+void Journal::findInPlace(EntryGroup& group, StoreNo from, StoreNo to) {
+  for (JournalEntry& e : group.entries)
     for (const PmRange& target : e.targets)
       for (StoreNo s : world_.storesTo(target, from, to)) {
         const StoreTag& known = phases_.tags[s];
-        if (known.phase == Phase::None || (known.phase == Phase::InPlace && known.transaction == number()))
+        if (known.phase == Phase::None || (known.phase == Phase::InPlace && known.transaction == group.number))
           e.inPlace.push_back(s);
       }
 }
@@ -435,37 +593,40 @@ StoreNo Journal::firstLate(const JournalEntry& entry, StoreNo other) const {
 }
 
 // Space before entries, entries before what makes them count.
-void Journal::checkEntries(const std::vector<JournalEntry>& all) {
-  for (const JournalEntry& e : all) {
+void Journal::checkEntries(const EntryGroup& group) {
+  for (const JournalEntry& e : group.entries) {
     if (what_.preallocated)
       for (const TailMove& g : transaction_->grown) {
         if (distance(g.from, e.at) >= g.size) continue;
         for (StoreNo s : e.stores)
           if (world_.changes(s) && !world_.inOrder(g.store, s)) {
-            broken(number(), Rule::Order, Phase::Allocate, g.store, Phase::Log, s);
+            broken(group.number, Rule::Order, Phase::Allocate, g.store, Phase::Log, s);
             break;
           }
       }
     if (e.counts == kNoStore) continue;
     if (StoreNo late = firstLate(e, e.counts); late != kNoStore)
-      broken(number(), Rule::Order, Phase::Log, late, Phase::Commit, e.counts);
+      broken(group.number, Rule::Order, Phase::Log, late, countingPhase(e.counts), e.counts);
   }
+  if (!group.record || group.record->counts == kNoStore) return;
+  if (StoreNo late = firstLate(*group.record, group.record->counts); late != kNoStore)
+    broken(group.number, Rule::Order, Phase::Log, late, countingPhase(group.record->counts), group.record->counts);
 }
 
 // Entries that count before what they are about; that before the log is empty.
-void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim) {
+void Journal::checkInPlace(const EntryGroup& group) {
   struct Late {
     StoreNo first = kNoStore;
     Phase phase{};
   };
   std::map<StoreNo, std::optional<Late>> stores;  // none: some entry is in time
-  for (const JournalEntry& e : all) {
+  for (const JournalEntry& e : group.entries) {
     if (e.counts == kNoStore && !countsByItself()) continue;  // it never counted, so it protects nothing
     Late late;
     for (StoreNo s : e.inPlace) {
       late = {};
       if (e.counts != kNoStore) {
-        if (!world_.inOrder(e.counts, s)) late = {e.counts, Phase::Commit};
+        if (!world_.inOrder(e.counts, s)) late = {e.counts, countingPhase(e.counts)};
       } else {
         if (StoreNo logged = firstLate(e, s); logged != kNoStore) late = {logged, Phase::Log};
       }
@@ -478,24 +639,24 @@ void Journal::checkInPlace(const std::vector<JournalEntry>& all, StoreNo reclaim
   }
   bool told = false, toldReclaim = false;
   for (const auto& [s, late] : stores) {
-    tag(s, Phase::InPlace, number());
+    tag(s, Phase::InPlace, group.number);
     if (!world_.changes(s)) continue;
     if (late && !told) {
-      broken(number(), Rule::Order, late->phase, late->first, Phase::InPlace, s);
+      broken(group.number, Rule::Order, late->phase, late->first, Phase::InPlace, s);
       told = true;
     }
-    if (reclaim != kNoStore && !toldReclaim && !world_.inOrder(s, reclaim)) {
-      broken(number(), Rule::Order, Phase::InPlace, s, Phase::Reclaim, reclaim);
+    if (group.end != kNoStore && !toldReclaim && !world_.inOrder(s, group.end)) {
+      broken(group.number, Rule::Order, Phase::InPlace, s, group.endPhase, group.end);
       toldReclaim = true;
     }
   }
 }
 
 // Undo entries have what was there before, redo entries what is there afterwards.
-void Journal::checkBytes(const std::vector<JournalEntry>& all) {
+void Journal::checkBytes(const EntryGroup& group) {
   const bool undo = what_.kind == MechanismKind::Undo;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const JournalEntry& e = all[i];
+  for (std::size_t i = 0; i < group.entries.size(); ++i) {
+    const JournalEntry& e = group.entries[i];
     if (e.data.empty() || e.targets.empty()) continue;
     const PmRange target = e.targets.front();
     std::vector<StoreNo> last(target.size(), kNoStore);  // of each byte: the store that decides
@@ -509,8 +670,8 @@ void Journal::checkBytes(const std::vector<JournalEntry>& all) {
     }
     // The last entry of a byte is the one that a redo leaves.
     if (!undo)
-      for (std::size_t later = i + 1; later < all.size(); ++later)
-        for (const PmRange& other : all[later].targets)
+      for (std::size_t later = i + 1; later < group.entries.size(); ++later)
+        for (const PmRange& other : group.entries[later].targets)
           for (PmAddr a = std::max(other.begin, target.begin); a < std::min(other.end, target.end); ++a)
             last[a - target.begin] = kNoStore;
     for (std::uint64_t b = 0; b < target.size(); ++b) {
@@ -518,41 +679,54 @@ void Journal::checkBytes(const std::vector<JournalEntry>& all) {
       std::byte bytes[16];
       undo ? world_.before(last[b], bytes) : world_.after(last[b], bytes);
       if (bytes[target.begin + b - world_.rangeOf(last[b]).begin] == e.data[b]) continue;
-      broken(number(), undo ? Rule::WrongOldBytes : Rule::WrongNewBytes, Phase::Log, e.stores.back(), Phase::InPlace,
-             last[b]);
+      broken(group.number, undo ? Rule::WrongOldBytes : Rule::WrongNewBytes, Phase::Log, e.stores.back(),
+             Phase::InPlace, last[b]);
       break;
     }
   }
 }
 
 // What is logged is written in place, and not after the log is empty.
-void Journal::checkUsed(const std::vector<JournalEntry>& all, StoreNo reclaim) {
-  StoreNo end = world_.operationEnd(reclaim).value_or(reclaim);
-  for (const JournalEntry& e : all) {
+void Journal::checkUsed(const EntryGroup& group) {
+  StoreNo end = world_.operationEnd(group.end).value_or(group.end);
+  for (const JournalEntry& e : group.entries) {
     bool counted = e.counts != kNoStore || countsByItself();
     if (!counted || e.targets.empty() || !e.inPlace.empty()) continue;
     StoreNo after = kNoStore;
     for (const PmRange& target : e.targets)
-      for (StoreNo s : world_.storesTo(target, reclaim + 1, end))
+      for (StoreNo s : world_.storesTo(target, group.end + 1, end))
         if (after == kNoStore && untagged(s)) after = s;
     if (after != kNoStore) {
-      broken(number(), Rule::Order, Phase::InPlace, after, Phase::Reclaim, reclaim);
+      broken(group.number, Rule::Order, Phase::InPlace, after, group.endPhase, group.end);
       return;
     }
     if (!what_.inPlace.empty()) continue;  // which of them, the entry does not say
-    broken(number(), Rule::NeverInPlace, Phase::Log, e.stores.back(), Phase::Reclaim, reclaim);
+    broken(group.number, Rule::NeverInPlace, Phase::Log, e.stores.back(), group.endPhase, group.end);
     return;
   }
 }
 
-// Entries behind those that were reclaimed belong to a transaction that goes on.
+// Entries behind those that were reclaimed belong to a transaction that goes on, or to several.
 void Journal::keepRest(const JournalState& log, PmAddr to) {
+  const bool none = !what_.tail || !log.tail || !log.head || to == *log.tail;
+  std::set<std::uint64_t> there;
+  if (!none && !goesOn_.empty()) {
+    JournalState rest = log;
+    rest.head = to;
+    for (const JournalEntry& e : entries(rest, *log.tail)) there.insert(e.transaction);
+  }
+  std::erase_if(goesOn_, [&](const auto& g) { return !there.contains(g.first); });
   OpenTransaction old = std::move(*transaction_);
   transaction_.reset();
-  if (!what_.tail || !log.tail || !log.head || to == *log.tail) return;
+  if (none) return;
   std::uint64_t done = distance(*log.head, to);
   for (StoreNo s : old.logged)
     if (distance(*log.head, world_.rangeOf(s).begin) >= done) {
+      if (!transaction_ && !goesOn_.empty()) {
+        transaction_.emplace();
+        transaction_->number = goesOn_.begin()->second;
+        transaction_->first = s;
+      }
       begin(s);
       transaction_->logged.push_back(s);
       phases_.tags[s].transaction = number();

@@ -29,6 +29,8 @@ std::string labelOf(MechanismPhase phase) {
       return "stored in place here";
     case MechanismPhase::Reclaim:
       return "the log is emptied here";
+    case MechanismPhase::Record:
+      return "the commit record is written here";
     case MechanismPhase::Append:
       return "appended here";
     case MechanismPhase::Publish:

@@ -18,6 +18,7 @@ bool isSwitch(MechanismPhase phase) {
     case MechanismPhase::Allocate:
     case MechanismPhase::Commit:
     case MechanismPhase::Reclaim:
+    case MechanismPhase::Record:
     case MechanismPhase::Publish:
     case MechanismPhase::Swap:
       return true;
@@ -122,6 +123,23 @@ std::vector<StoreNo> CrashPlans::openStores(const CrashSpace& space) const {
   return out;
 }
 
+// What neither the thread that comes to the point stored nor, if operations are marked, the operation that it is in:
+// other threads, and deferred work. The thread's last store says where it is.
+std::vector<StoreNo> CrashPlans::inBackground(const std::vector<StoreNo>& open, EventNo point) const {
+  const Trace& trace = index_.trace();
+  auto stores = index_.stores();
+  if (open.empty() || point >= trace.end()) return {};
+  const ThreadNo thread = threadOf(trace[point]);
+  const StoreNo* last = nullptr;
+  for (auto it = open.rbegin(); last == nullptr && it != open.rend(); ++it)
+    if (threadOf(trace[stores[*it].event]) == thread) last = &*it;
+  const Operation* mine = last == nullptr ? index_.operationOf(point) : index_.operationOf(stores[*last].event);
+  std::vector<StoreNo> out;
+  for (StoreNo s : open)
+    if (threadOf(trace[stores[s].event]) != thread || index_.operationOf(stores[s].event) != mine) out.push_back(s);
+  return out;
+}
+
 CrashPlans::Figures CrashPlans::figures() const {
   std::lock_guard lock(mutex_);
   Figures sum;
@@ -142,7 +160,8 @@ std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
   };
   // A copy, or any wide store, is one store; where it may be torn is tried at one place.
   std::vector<std::vector<StoreNo>> unprotected;
-  for (StoreNo s : openStores(space)) {
+  const std::vector<StoreNo> open = openStores(space);
+  for (StoreNo s : open) {
     if (phases_.isProtected(s)) continue;
     if (!unprotected.empty() && executions_[unprotected.back().front()] == executions_[s])
       unprotected.back().push_back(s);
@@ -164,6 +183,10 @@ std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
         add(choice.only(both));
         add(choice.allBut(both));
       }
+  if (auto background = inBackground(open, space.baseline().point(space.pointNo())); !background.empty()) {
+    add(choice.only(background));
+    add(choice.allBut(background));
+  }
   auto transitions = transitions_.find(space.baseline().point(space.pointNo()));
   if (transitions == transitions_.end()) return out;
   for (const Transition& t : transitions->second) {

@@ -1,8 +1,9 @@
 // Crash plans (Silhouette, 4.3.1) as a strategy: the states of a crash that are worth a look if a program's consistency
 // mechanisms are known. For each store in flight that no mechanism protects: only it persisted, and all but it. For
 // each transaction of a mechanism: what makes it count, or ends it, dropped and kept alone; a phase that takes several
-// stores half persisted. The latter catch what a wrong description protects. Every plan is a choice among the versions
-// of lines, so it is feasible.
+// stores half persisted. The latter catch what a wrong description protects. What is written in the background (by
+// other threads, or left over by earlier operations) all at once: with it alone, and with everything but it. Every plan
+// is a choice among the versions of lines, so it is feasible.
 #pragma once
 
 #include <map>
@@ -44,6 +45,7 @@ class CrashPlans : public Strategy {
   const std::vector<Restriction>& plans(const CrashSpace& space) const;
   std::vector<Restriction> plansOf(const CrashSpace& space) const;
   std::vector<StoreNo> openStores(const CrashSpace& space) const;
+  std::vector<StoreNo> inBackground(const std::vector<StoreNo>& open, EventNo point) const;
 
   const Index& index_;
   const Phases& phases_;

@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kNear = 24;             // stores between the parts of one entry
 constexpr std::uint64_t kEntryReach = 256;    // bytes between them
 constexpr std::size_t kMostStores = 200'000;  // that are looked at
+constexpr std::size_t kMostArrays = 64;       // that numbers may be indices of
+constexpr std::size_t kMostNumbers = 20'000;  // that are tried as such
 
 // "pool.entry[].place" as struct and path, with what it lies in.
 struct NamedField {
@@ -63,12 +65,27 @@ class Proposer {
       world_->event(n, s);
       if (s != kNoStore && rows_.size() < kMostStores && rows_.size() == s.value()) rows_.push_back(rowOf(n, s));
     }
+    findArrays();
     journals();
     copiesOnWrite();
+    numbered();
     replicas();
     logs();
     std::stable_sort(out_.begin(), out_.end(),
                      [](const Proposal& a, const Proposal& b) { return a.support > b.support; });
+    // Names that a store has and its struct does not, as an element of what is no array, make no description.
+    StructLayouts names = layouts_;
+    std::erase_if(out_, [&](const Proposal& p) {
+      auto read = Description::parse(p.table, "proposal");
+      return !read || !read->bind(names);
+    });
+    // Each table has a name of its own.
+    std::map<std::string, unsigned> tables;
+    for (Proposal& p : out_) {
+      std::size_t end = p.table.find(']');
+      if (unsigned before = tables[p.table.substr(0, end)]++; before != 0)
+        p.table.insert(end, fmt::format("-{}", before + 1));
+    }
     return std::move(out_);
   }
 
@@ -115,10 +132,146 @@ class Proposer {
     return {};
   }
 
+  // --- arrays, and numbers that stand for their elements ---
+
+  struct Array {
+    std::string name;  // "pool.at"
+    PmRange range;
+    std::uint64_t stride = 0;
+    std::uint64_t count = 0;
+    std::string element() const { return fmt::format("sizeof({}[0])", name); }
+  };
+  struct Element {
+    std::size_t array = 0;
+    std::uint64_t index = 0;
+    bool operator==(const Element&) const = default;
+  };
+
+  // The largest first, so that an element is one of the outermost array.
+  void findArrays() {
+    std::set<std::pair<PmAddr, std::string>> seen;
+    for (const ObjectLife& life : objects_.lives()) {
+      const StructLayout& layout = layouts_[life.object.layout];
+      for (const LayoutMember& m : layout.members) {
+        if (!m.array || m.count < 2 || m.size < 8 || m.name.empty() || layout.name.empty()) continue;
+        Array a{layout.name + "." + m.name, PmRange::at(life.object.base + m.offset, m.size * m.count), m.size,
+                m.count};
+        if (seen.size() < kMostArrays && seen.emplace(a.range.begin, a.name).second) arrays_.push_back(std::move(a));
+      }
+    }
+    std::stable_sort(arrays_.begin(), arrays_.end(),
+                     [](const Array& a, const Array& b) { return a.range.size() > b.range.size(); });
+  }
+  std::optional<Element> elementAt(PmRange range) const {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const Array& a = arrays_[i];
+      if (range.begin < a.range.begin || range.end > a.range.end) continue;
+      return Element{i, (range.begin - a.range.begin) / a.stride};
+    }
+    return std::nullopt;
+  }
+  std::uint64_t valueOf(const Row& r) const { return trace_[index_.stores()[r.store].event].value; }
+
+  // Operations that fill one element of an array and then store a number from which it follows which one: the number
+  // publishes it. Or that go on and change other things, and then store the same number elsewhere: what they filled
+  // says what was to be done.
+  void numbered() {
+    struct Numbers {
+      std::uint64_t same = 0, of = 0;
+      std::set<std::uint64_t> indices;
+      std::uint64_t last = UINT64_MAX;
+      std::set<std::string> members;
+    };
+    std::map<std::pair<std::string, std::size_t>, Numbers> published, turns;
+    std::map<std::tuple<std::string, std::string, std::size_t>, Numbers> executed;
+    for (std::size_t i = 0; i < rows_.size();) {
+      std::size_t end = endOf(i);
+      if (!rows_[i].operation || end <= i + 1) {
+        ++i;
+        continue;
+      }
+      const Row& last = rows_[end - 1];
+      auto element = elementAt(rows_[i].range);
+      auto number = namedField(last.name);
+      std::size_t begin = i;
+      i = end;
+      if (!element || !number || last.pointer || last.range.size() > 8) continue;
+      const Array& array = arrays_[element->array];
+      std::size_t filled = begin;
+      std::set<std::string> members;
+      for (; filled < end && elementAt(rows_[filled].range) == element && rows_[filled].name != last.name; ++filled)
+        if (auto name = namedField(rows_[filled].name)) members.insert(withoutElement(name->text()));
+      if (filled + 1 == end) {
+        bool inside = elementAt(last.range) == element;
+        Numbers& n = (inside ? turns : published)[{last.name, element->array}];
+        ++n.of;
+        n.same += inside ? element->index != n.last : element->index == valueOf(last) % array.count;
+        n.last = element->index;
+        n.indices.insert(element->index);
+        n.members.merge(members);
+        continue;
+      }
+      if (filled >= end || !namedField(rows_[filled].name) || rows_[filled].name == last.name) continue;
+      Numbers& n = executed[{rows_[filled].name, last.name, element->array}];
+      ++n.of;
+      std::uint64_t value = valueOf(last);
+      n.same += value != 0 && valueOf(rows_[filled]) == value && element->index == (value - 1) % array.count;
+      n.indices.insert(element->index);
+      for (std::size_t j = filled + 1; j + 1 < end; ++j)
+        if (auto name = namedField(rows_[j].name))
+          n.members.insert(name->structName + "." + name->path.substr(0, name->path.find_first_of(".[")));
+    }
+    auto add = [&](const Numbers& n, std::string table, std::string what) {
+      if (n.indices.size() < 2 || 2 * n.same < n.of) return;
+      Proposal p;
+      p.table = std::move(table);
+      p.what = std::move(what);
+      p.support = n.same;
+      p.of = n.of;
+      if (n.same < n.of)
+        p.against.push_back(fmt::format("{} filled another element.", counted(n.of - n.same, "operation")));
+      out_.push_back(std::move(p));
+    };
+    auto lastPart = [](const std::string& name) {
+      std::string bare = withoutElement(name);
+      return bare.substr(bare.rfind('.') + 1);
+    };
+    for (const auto& [key, n] : published) {
+      const Array& a = arrays_[key.second];
+      add(n,
+          fmt::format("[cow.{}]\npointer = \"{}\"\ntarget = \"&{} + {} % {} * {}\"\nsize = \"{}\"\n",
+                      lastPart(key.first), key.first, a.name, key.first, a.count, a.element(), a.element()),
+          "operations that fill an element of an array and then store a number from which it follows");
+    }
+    for (const auto& [key, n] : turns) {
+      if (n.members.size() != 1) continue;
+      const std::string& member = *n.members.begin();
+      add(n,
+          fmt::format("[cow.{}]\npointer = \"{}\"\ntarget = \"&{}\"\nsize = \"sizeof({})\"\n", lastPart(key.first),
+                      key.first, member, member),
+          "operations that fill another of several copies than the one before and then store its number");
+    }
+    for (const auto& [key, n] : executed) {
+      const auto& [logged, done, number] = key;
+      const Array& a = arrays_[number];
+      if (n.members.empty()) continue;
+      std::string members;
+      for (const std::string& m : n.members) members += fmt::format("{}\"{}\"", members.empty() ? "" : ", ", m);
+      add(n,
+          fmt::format("[journal.{}]\nkind = \"redo\"\nhead = \"{} % {} * {} + &{}\"\ntail = \"{} % {} * {} + &{}\"\n"
+                      "area = {{ at = \"&{}\", size = \"sizeof({})\" }}\nentry = {{ struct = \"{}[]\" }}\n"
+                      "in_place = [{}]\n",
+                      lastPart(logged), done, a.count, a.stride, a.name, logged, a.count, a.stride, a.name, a.name,
+                      a.name, a.name, members),
+          "operations that fill an element, store a number, change what is listed and store the number elsewhere");
+    }
+  }
+
   // --- journals ---
 
   struct Guess {
     NamedField target, data, size;
+    std::string address;  // of what is written in place, as an expression
     bool hasSize = false;
     std::uint64_t fixedSize = 0;
     std::uint64_t entries = 0, undo = 0, redo = 0, writes = 0;
@@ -132,61 +285,116 @@ class Proposer {
 
   void journals() {
     std::map<std::pair<std::string, std::string>, Guess> guesses;
+    std::size_t numbers = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Row& p = rows_[i];
-      if (!p.pointer || !inUse(p)) continue;
+      if (!inUse(p)) continue;
       auto target = namedField(p.name);
       if (!target || target->path.ends_with("[]")) continue;
-      // What is stored beside the address: the data, and its size.
-      std::size_t end = std::min(endOf(i), i + kNear);
-      std::map<std::string, PmRange> beside;
-      std::map<std::string, std::size_t> last;
-      for (std::size_t j = i + 1; j < end; ++j) {
-        const Row& d = rows_[j];
-        if (d.pointer && d.name == p.name) break;
-        if (d.range.begin < p.range.end || d.range.begin - p.range.begin > kEntryReach) continue;
-        std::string name = d.name.empty() ? std::string() : d.name;
-        // A struct that is stored whole has its own name; it lies in a field of the entry.
-        if (auto object = enclosing(*target, p.range.begin))
-          name = layouts_.nameAt(object->layout, d.range.begin - object->base, 1);
-        if (name.empty() || name == p.name) continue;
-        auto [it, fresh] = beside.try_emplace(name, d.range);
-        if (!fresh) it->second.end = std::max(it->second.end, d.range.end);
-        last[name] = j;
+      if (p.pointer) {
+        guess(guesses, i, *target, *p.pointer, target->text());
+        continue;
       }
-      for (const auto& [name, range] : beside) {
-        auto data = namedField(name);
-        if (!data || data->structName != target->structName) continue;
-        std::uint64_t undo = 0, redo = 0, writes = 0;
-        std::size_t firstWrite = 0, lastWrite = 0;
-        std::set<std::string> written;
-        for (std::size_t j = last[name] + 1; j < endOf(i); ++j) {
-          const Row& w = rows_[j];
-          PmRange to = PmRange::at(*p.pointer, range.size());
-          if (!w.changes || w.range.begin < to.begin || w.range.end > to.end) continue;
-          ++writes;
-          if (firstWrite == 0) firstWrite = j;
-          lastWrite = j;
-          written.insert(w.name);
-          undo += equals(w, range.begin + (w.range.begin - to.begin), last[name], true) ? 1 : 0;
-          redo += equals(w, range.begin + (w.range.begin - to.begin), last[name], false) ? 1 : 0;
-        }
-        if (undo == 0 && redo == 0) continue;
-        Guess& g = guesses[{p.name, name}];
-        g.target = *target;
-        g.data = *data;
-        ++g.entries;
-        g.undo += undo;
-        g.redo += redo;
-        g.writes += writes;
-        g.fixedSize = std::max(g.fixedSize, range.size());
-        findSize(g, i, end, range.size());
-        g.written.merge(written);
-        findSwitches(g, i, last[name], firstWrite);
-        findRing(g, i, lastWrite);
+      if (!p.operation || p.range.size() > 8 || ++numbers > kMostNumbers) continue;
+      for (const Array& a : arrays_) {
+        std::uint64_t index = valueOf(p);
+        if (index >= a.count || a.range.overlaps(p.range)) continue;
+        guess(guesses, i, *target, a.range.begin + index * a.stride,
+              fmt::format("&{} + {} * {}", a.name, target->text(), a.element()));
       }
     }
     for (auto& [key, g] : guesses) propose(g);
+  }
+
+  // A store of what may be an entry's address, or stands for one.
+  void guess(std::map<std::pair<std::string, std::string>, Guess>& guesses, std::size_t i, const NamedField& target,
+             PmAddr address, const std::string& text) {
+    const Row& p = rows_[i];
+    // What is stored beside the address: the data, and its size.
+    std::size_t end = std::min(endOf(i), i + kNear);
+    std::map<std::string, PmRange> beside;
+    std::map<std::string, std::size_t> last;
+    for (std::size_t j = i + 1; j < end; ++j) {
+      const Row& d = rows_[j];
+      if (d.name == p.name && (d.pointer || !p.pointer)) break;
+      if (d.range.begin < p.range.end || d.range.begin - p.range.begin > kEntryReach) continue;
+      std::string name = d.name.empty() ? std::string() : d.name;
+      // A struct that is stored whole has its own name; it lies in a field of the entry.
+      if (auto object = enclosing(target, p.range.begin)) {
+        name = structAt(target, *object, d.range.begin);
+        if (name.empty()) name = layouts_.nameAt(object->layout, d.range.begin - object->base, 1);
+      }
+      if (name.empty() || name == p.name) continue;
+      auto [it, fresh] = beside.try_emplace(name, d.range);
+      if (!fresh) it->second.end = std::max(it->second.end, d.range.end);
+      last[name] = j;
+    }
+    for (const auto& [name, range] : beside) {
+      auto data = namedField(name);
+      if (!data || data->structName != target.structName) continue;
+      std::uint64_t undo = 0, redo = 0, writes = 0;
+      std::size_t firstWrite = 0, lastWrite = 0;
+      std::set<std::string> written;
+      for (std::size_t j = last[name] + 1; j < endOf(i); ++j) {
+        const Row& w = rows_[j];
+        PmRange to = PmRange::at(address, range.size());
+        if (!w.changes || w.range.begin < to.begin || w.range.end > to.end) continue;
+        // That bytes are 0 here and there says nothing of a number.
+        if (!p.pointer && (isZero(w, true) || isZero(w, false))) continue;
+        ++writes;
+        if (firstWrite == 0) firstWrite = j;
+        lastWrite = j;
+        written.insert(w.name);
+        undo += equals(w, range.begin + (w.range.begin - to.begin), last[name], true) ? 1 : 0;
+        redo += equals(w, range.begin + (w.range.begin - to.begin), last[name], false) ? 1 : 0;
+      }
+      if (undo == 0 && redo == 0) continue;
+      Guess& g = guesses[{text, name}];
+      g.target = target;
+      g.address = text;
+      g.data = *data;
+      ++g.entries;
+      g.undo += undo;
+      g.redo += redo;
+      g.writes += writes;
+      g.fixedSize = std::max(g.fixedSize, range.size());
+      findSize(g, i, end, range.size());
+      g.written.merge(written);
+      findSwitches(g, i, last[name], firstWrite);
+      findRing(g, i, lastWrite);
+    }
+  }
+  bool isZero(const Row& r, bool old) const {
+    std::byte bytes[16]{};
+    std::span<std::byte> held = std::span(bytes).first(std::min<std::size_t>(r.range.size(), 16));
+    old ? world_->before(r.store, held) : world_->after(r.store, held);
+    return std::all_of(held.begin(), held.end(), [](std::byte b) { return b == std::byte{0}; });
+  }
+
+  // The member of the entry around the field which is a struct of its own type and has the byte; empty: there is none.
+  std::string structAt(const NamedField& field, const TypedObject& object, PmAddr at) const {
+    LayoutNo in = object.layout;
+    if (at < object.base) return {};
+    std::uint64_t offset = at - object.base;
+    std::string prefix = field.structName + ".";
+    if (std::size_t dot = field.path.rfind('.'); dot != std::string::npos) {
+      std::string outer = field.path.substr(0, dot);
+      auto place = layouts_.field(in, outer);
+      if (!place || place->type == kNoLayout) return {};
+      std::uint64_t begin = place->stride != 0 ? place->array : place->offset;
+      if (offset < begin) return {};
+      offset -= begin;
+      if (place->stride != 0)
+        offset %= place->stride;
+      else if (offset >= place->size)
+        return {};
+      in = place->type;
+      prefix += outer + ".";
+    }
+    for (const LayoutMember& m : layouts_[in].members)
+      if (m.type != kNoLayout && !m.array && !m.name.empty() && m.offset <= offset && offset < m.end())
+        return prefix + m.name;
+    return {};
   }
 
   std::optional<TypedObject> enclosing(const NamedField& field, PmAddr at) const {
@@ -308,7 +516,7 @@ class Proposer {
     p.table += fmt::format("area = {{ at = \"&{}\", size = \"sizeof({})\" }}\n", container, container);
     std::string size = g.hasSize ? fmt::format("\"{}\"", g.size.text()) : fmt::to_string(g.fixedSize);
     p.table += fmt::format("entry = {{ struct = \"{}\", target = \"{}\", size = {}, data = \"{}\" }}\n", type,
-                           g.target.text(), size, withoutElement(g.data.text()));
+                           g.address, size, withoutElement(g.data.text()));
     if (ring)
       p.table += "preallocated = true\n";
     else if (!counts || each == 0)
@@ -323,19 +531,28 @@ class Proposer {
       p.against.push_back(fmt::format("{} was not stored with {} of {} entries.", ring ? tail : control,
                                       grouped(g.entries - most), grouped(g.entries)));
     out_.push_back(std::move(p));
-    // The first that says it.
-    for (std::size_t i = 0; i + 1 < out_.size(); ++i)
-      if (out_[i].table.substr(0, 14) == out_.back().table.substr(0, 14) && out_[i].support >= out_.back().support) {
-        out_.pop_back();
-        break;
-      }
+    // One of a kind, and one for an area: the one that has most for it, of several the first.
+    Proposal mine = std::move(out_.back());
+    out_.pop_back();
+    auto clashes = [&](const Proposal& other) {
+      return other.table.starts_with(mine.table.substr(0, mine.table.find('\n'))) || areaOf(other) == areaOf(mine);
+    };
+    if (std::any_of(out_.begin(), out_.end(),
+                    [&](const Proposal& other) { return clashes(other) && other.support >= mine.support; }))
+      return;
+    std::erase_if(out_, clashes);
+    out_.push_back(std::move(mine));
+  }
+  static std::string areaOf(const Proposal& p) {
+    std::size_t at = p.table.find("\narea = ");
+    return at == std::string::npos ? std::string() : p.table.substr(at, p.table.find('\n', at + 1) - at);
   }
 
   // --- copy-on-write ---
 
   void copiesOnWrite() {
     struct Swaps {
-      std::uint64_t fresh = 0, of = 0, changed = 0;
+      std::uint64_t fresh = 0, of = 0, changed = 0, later = 0;
       std::string type;
       std::set<std::string> links;
     };
@@ -347,8 +564,12 @@ class Proposer {
       if (!field || journalFields_.contains(field->text())) continue;
       LayoutNo layout = kNoLayout;
       for (const ObjectLife& life : objects_.lives())
-        if (life.object.base == *p.pointer && layouts_[life.object.layout].name != field->structName)
-          layout = life.object.layout;
+        if (life.object.base == *p.pointer) {
+          if (layouts_[life.object.layout].name != field->structName)
+            layout = life.object.layout;
+          else
+            leading_.insert(p.name);  // from one node to another
+        }
       if (layout == kNoLayout) continue;
       Swaps& s = swaps[p.name];
       ++s.of;
@@ -357,13 +578,22 @@ class Proposer {
       std::vector<StoreNo> built = world_->storesTo(object, *p.operation, p.store);
       s.fresh += built.empty() ? 0 : 1;
       s.changed += world_->storesTo(object, p.store + 1, StoreNo(endOf(i))).empty() ? 0 : 1;
-      for (StoreNo b : built)
-        if (b.value() < rows_.size() && rows_[b.value()].pointer)
-          if (auto link = namedField(rows_[b.value()].name); link && link->structName == s.type)
-            s.links.insert(link->text());
+      // While the pointer still leads there.
+      std::vector<StoreNo> moves = world_->storesTo(p.range, p.store + 1, StoreNo(rows_.size()));
+      StoreNo until = moves.empty() ? StoreNo(rows_.size()) : moves.front();
+      std::vector<StoreNo> after = world_->storesTo(object, StoreNo(endOf(i)), until);
+      s.later += std::any_of(after.begin(), after.end(), [&](StoreNo a) { return world_->changes(a); }) ? 1 : 0;
+      // Pointers to such objects in all that the operation built of this type: a path of nodes, say.
+      for (std::size_t b = p.operation->value(); b < i; ++b)
+        if (rows_[b].pointer &&
+            std::any_of(objects_.lives().begin(), objects_.lives().end(),
+                        [&](const ObjectLife& to) { return to.object == TypedObject{layout, *rows_[b].pointer}; }))
+          if (auto link = namedField(rows_[b].name); link && link->structName == s.type) s.links.insert(link->text());
     }
     for (const auto& [name, s] : swaps) {
       if (s.fresh == 0 || 2 * s.fresh < s.of) continue;
+      leading_.insert(name);
+      if (2 * s.later > s.of) continue;  // what is changed where it is, is no copy
       Proposal p;
       p.table = fmt::format("[cow.{}]\npointer = \"{}\"\nsize = \"sizeof({})\"\n", s.type, name, s.type);
       std::string links;
@@ -374,6 +604,8 @@ class Proposer {
       p.of = s.of;
       if (s.fresh < s.of)
         p.against.push_back(fmt::format("{} led to something older.", counted(s.of - s.fresh, "store")));
+      if (s.later != 0)
+        p.against.push_back(fmt::format("{} led to what later operations change.", counted(s.later, "store")));
       if (s.changed != 0)
         p.against.push_back(fmt::format("{} changed what they lead to afterwards.", counted(s.changed, "operation")));
       out_.push_back(std::move(p));
@@ -436,6 +668,9 @@ class Proposer {
   void logs() {
     struct Moves {
       std::uint64_t over = 0, of = 0;
+      std::map<std::string, std::uint64_t> links;    // stored with where the log goes on elsewhere
+      std::uint64_t unit = 0;                        // the largest that fits all of these
+      std::map<std::string, std::uint64_t> entries;  // structs that the tail moves over
     };
     std::map<std::string, Moves> tails;
     std::map<PmAddr, PmAddr> lastOf;
@@ -447,16 +682,34 @@ class Proposer {
       Moves& m = tails[p.name];
       ++m.of;
       m.over += world_->storesTo({old, *p.pointer}, p.operation.value_or(StoreNo(0)), p.store).empty() ? 0 : 1;
+      PmAddr entry = old;
+      for (std::size_t j = p.operation.value_or(p.store).value(); j < p.store.value() && j < rows_.size(); ++j) {
+        const Row& link = rows_[j];
+        if (!link.pointer || link.name.empty() || *link.pointer <= old || *link.pointer >= *p.pointer) continue;
+        std::uint64_t unit = unitOf(old, link.range.begin, *link.pointer);
+        if (unit == 0) continue;
+        ++m.links[link.name];
+        m.unit = m.unit == 0 ? unit : std::min(m.unit, unit);
+        entry = *link.pointer;
+      }
+      for (const ObjectLife& life : objects_.lives())
+        if (life.object.base == entry && layouts_[life.object.layout].size == *p.pointer - entry)
+          ++m.entries[layouts_[life.object.layout].name];
     }
     for (const auto& [name, m] : tails) {
       if (m.over < 2 || 2 * m.over < m.of || name.find("[]") != std::string::npos) continue;
       bool swapped = std::any_of(out_.begin(), out_.end(), [&](const Proposal& p) {
         return p.table.find('"' + name + '"') != std::string::npos;
       });
-      if (swapped) continue;
+      if (swapped || leading_.contains(name)) continue;
       Proposal p;
       std::size_t dot = name.find('.');
       p.table = fmt::format("[log.{}]\ntail = \"{}\"\n", name.substr(dot + 1), name);
+      std::uint64_t times = 0;
+      if (std::string link = mostOf(m.links, {}, times); !link.empty())
+        p.table += fmt::format("unit = {}\nlink = \"{}\"\n", m.unit, link);
+      if (std::string entry = mostOf(m.entries, {}, times); !entry.empty())
+        p.table += fmt::format("entry = {{ struct = \"{}\" }}\n", entry);
       p.what = "moves over bytes that were written just before";
       p.support = m.over;
       p.of = m.of;
@@ -466,13 +719,23 @@ class Proposer {
     }
   }
 
+  // The largest power of two by which what is linked begins a unit, and the end so far and the link lie in one other;
+  // 0: there is none.
+  static std::uint64_t unitOf(PmAddr tail, PmAddr link, PmAddr next) {
+    for (std::uint64_t unit = std::uint64_t{1} << 21; unit >= BLACKOUT_LINE; unit /= 2)
+      if (next % unit == 0 && (tail - 1) / unit == link / unit && link / unit != next / unit) return unit;
+    return 0;
+  }
+
   const Index& index_;
   const Trace& trace_;
   const StructLayouts& layouts_;
+  std::vector<Array> arrays_;
   TypedObjects objects_;
   std::optional<World> world_;
   std::vector<Row> rows_;  // by store number
   std::set<std::string> journalFields_;
+  std::set<std::string> leading_;  // fields that lead to objects: no tails
   std::vector<Proposal> out_;
 };
 

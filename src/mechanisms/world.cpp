@@ -167,6 +167,8 @@ StoreNo World::firstStoreAfter(EventNo n) const {
   return StoreNo(static_cast<std::size_t>(it - stores.begin()));
 }
 
+ThreadNo World::threadOf(StoreNo s) const { return blackout::threadOf(trace()[index_.stores()[s].event]); }
+
 std::optional<StoreNo> World::operationBegin(StoreNo s) const {
   const Operation* op = index_.operationOf(index_.stores()[s].event);
   return op == nullptr ? std::nullopt : std::optional(firstStoreAfter(op->begin));

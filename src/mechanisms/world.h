@@ -68,6 +68,7 @@ class World {
 
   EventNo now() const { return now_; }
   StoreNo firstStoreAfter(EventNo n) const;
+  ThreadNo threadOf(StoreNo s) const;
 
  private:
   struct Mapping {

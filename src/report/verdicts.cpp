@@ -36,6 +36,7 @@ std::string roleOf(MechanismPhase phase, PlaceNo place, const NamedBytes& bytes)
                           : phase == MechanismPhase::Commit    ? "the store that makes the log entry count"
                           : phase == MechanismPhase::InPlace   ? "the write in place"
                           : phase == MechanismPhase::Reclaim   ? "the store that empties the log"
+                          : phase == MechanismPhase::Record    ? "the commit record"
                           : phase == MechanismPhase::Append    ? "the appended entry"
                           : phase == MechanismPhase::Publish   ? "the move of the tail"
                           : phase == MechanismPhase::Primary   ? "the store to the primary"

@@ -11,6 +11,10 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
            "area = { at = \"&journal.base\", size = \"sizeof(journal)\" }\n"
            "entry = { struct = \"log_entry\", target = \"log_entry.addr\", size = 8, data = \"log_entry.data[]\" }\n"
            "commit = { field = \"journal.tail\", value = 1 }\npreallocated = true\n"
+           "[journal.redo]\ntail = \"journal.tail\"\narea = { at = 0, size = 64 }\n"
+           "entry = { struct = \"log_entry\", target = \"log_entry.addr\", size = 8, transaction = \"log_entry.addr % "
+           "4\" }\n"
+           "commit = { record = \"log_entry.addr\", value = 2 }\n"
            "[struct.s]\nsize = 64\nat = [1, 2]\nfields = { a = { offset = 0, size = 8, count = 2 } }\n"
            "[replica.r]\ncopies = [\"&s.a\", \"s.a[1] * 2\"]\nsize = 8\n[cow.c]\npointer = \"s.a[]\"\nsize = 8\n"
            "[log.l]\ntail = \"s.a[0]\"\nunit = 4096\nlink = \"journal.head\"\n";

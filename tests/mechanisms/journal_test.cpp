@@ -263,6 +263,284 @@ commit = { field = "lane.valid" }
   EXPECT_EQ(brokenOf(broken), 1U);
 }
 
+// --- Several transactions at once in one journal, told by a number in their entries ---
+
+// A ring as above; entries have a number, and a commit record (kind 2) is an entry too. Two operations, each of its own
+// thread.
+class Numbered : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kJournal = 64, kArea = 1024, kData = 2560, kEntry = 64;
+
+  void start(std::uint64_t space) {
+    p.emplace();
+    tail = 0;
+    size = space;
+    p->type("journal", 32, {{"base", 0, 8}, {"head", 8, 8}, {"tail", 16, 8}, {"size", 24, 8}});
+    p->type("log_entry", 64, {{"addr", 0, 8}, {"number", 8, 8}, {"kind", 16, 8}, {"data", 24, 8}});
+    p->set("journal.base", kJournal, kArea);
+    p->set("journal.size", kJournal + 24, size);
+    p->set("journal.head", kJournal + 8, 0);
+    p->set("journal.tail", kJournal + 16, 0);
+    p->persist(kJournal);
+  }
+  void allocate(ThreadNo t) {
+    tail = (tail + kEntry) % size;
+    p->setDurable("journal.tail", kJournal + 16, tail, 8, t);
+  }
+  std::uint64_t log(ThreadNo t, std::uint64_t number, std::uint64_t target, std::uint64_t data, bool durable = true) {
+    std::uint64_t at = tail;
+    allocate(t);
+    auto put = [&](const char* field, std::uint64_t offset, std::uint64_t value) {
+      p->set(field, kArea + (at + offset) % size, value, 8, t);
+    };
+    put("log_entry.addr", 0, target);
+    put("log_entry.number", 8, number);
+    put("log_entry.kind", 16, 1);
+    put("log_entry.data", 24, data);
+    if (durable) flush(t, at);
+    return at;
+  }
+  void record(ThreadNo t, std::uint64_t number, bool durable = true) {
+    std::uint64_t at = tail;
+    allocate(t);
+    p->set("log_entry.number", kArea + (at + 8) % size, number, 8, t);
+    flush(t, at);
+    p->set("log_entry.kind", kArea + (at + 16) % size, 2, 8, t);
+    if (durable) flush(t, at);
+  }
+  void flush(ThreadNo t, std::uint64_t at) {
+    p->clwb(t, kArea + at % size);
+    p->persist(kArea + (at + 24) % size, t);
+  }
+  EventNo inPlace(ThreadNo t, std::uint64_t at, std::uint64_t value, bool durable = true) {
+    EventNo n = p->set("item.value", at, value, 8, t);
+    if (durable) p->persist(at, t);
+    return n;
+  }
+  void reclaim(ThreadNo t, std::uint64_t head) { p->setDurable("journal.head", kJournal + 8, head % size, 8, t); }
+  Phases check(const std::string& kind, bool records, bool numbers = true) {
+    return p->check("[journal.ring]\nkind = \"" + kind + R"("
+head = "journal.base + journal.head"
+tail = "journal.base + journal.tail"
+area = { at = "journal.base", size = "journal.size" }
+entry = { struct = "log_entry", target = "log_entry.addr", size = 8, data = "log_entry.data")" +
+                    (numbers ? ", transaction = \"log_entry.number\"" : "") + " }\npreallocated = true\n" +
+                    (records ? "commit = { record = \"log_entry.kind\", value = 2 }\n" : ""));
+  }
+
+  std::optional<DescribedProgram> p;
+  std::uint64_t size = 0;
+  std::uint64_t tail = 0;
+};
+
+// The second transaction is wrong; the first keeps its protection.
+TEST_F(Numbered, OneOfTwoIsBroken) {
+  start(512);
+  p->opBegin(1);
+  p->opBegin(2);
+  log(1, 7, kData, 0);
+  log(2, 8, kData + 64, 0, false);
+  EventNo first = inPlace(1, kData, 1);
+  EventNo second = inPlace(2, kData + 64, 1);
+  p->persist(kArea + 64, 2);
+  reclaim(1, 128);
+  p->opEnd(1);
+  p->opEnd(2);
+  Phases phases = check("undo", false);
+  expectBroken(phases, Rule::Order, Phase::Log, Phase::InPlace);
+  EXPECT_EQ(phases.transactions.size(), 2U);
+  EXPECT_EQ(brokenOf(phases), 1U);
+  EXPECT_TRUE(p->isProtected(phases, first));
+  EXPECT_FALSE(p->isProtected(phases, second));
+}
+
+TEST_F(Numbered, Held) {
+  start(512);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    log(1, 2 * i, kData, i);
+    log(2, 2 * i + 1, kData + 64, i);
+    log(1, 2 * i, kData + 128, i);
+    inPlace(1, kData, i + 1);
+    inPlace(2, kData + 64, i + 1);
+    inPlace(1, kData + 128, i + 1);
+    reclaim(1, tail);
+  }
+  expectHeld(check("undo", false), 6);
+}
+
+// The head moves over a part of one transaction: what that part is about must be in place; the rest goes on.
+TEST_F(Numbered, HeadInTheMiddleOfATransaction) {
+  for (bool wrong : {false, true}) {
+    start(512);
+    log(1, 7, kData, 0);
+    log(2, 8, kData + 64, 0);
+    log(1, 7, kData + 128, 0);
+    inPlace(1, kData, 1, !wrong);
+    inPlace(2, kData + 64, 1);
+    reclaim(2, 128);
+    EventNo rest = inPlace(1, kData + 128, 1);
+    p->persist(kData);
+    reclaim(1, 192);
+    Phases phases = check("undo", false);
+    if (wrong)
+      expectBroken(phases, Rule::Order, Phase::InPlace, Phase::Reclaim);
+    else
+      expectHeld(phases, 2);
+    EXPECT_EQ(phases.transactions.size(), 2U);
+    EXPECT_EQ(brokenOf(phases), wrong ? 1U : 0U);
+    EXPECT_EQ(p->isProtected(phases, rest), !wrong);  // it is one transaction
+  }
+}
+
+// An entry of the second transaction lies at the ring's end and at its beginning.
+TEST_F(Numbered, SplitOverTheEnd) {
+  for (std::uint64_t old : {0, 5}) {
+    start(224);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      log(1, 10 + i, kData + 64 * i, 0);
+      inPlace(1, kData + 64 * i, 1);
+      reclaim(1, tail);
+    }
+    EventNo mine = 0;
+    log(1, 20, kData, 1);
+    log(2, 21, kData + 512, old);  // begins at 192 and ends at 32
+    mine = inPlace(1, kData, 2);
+    inPlace(2, kData + 512, 3);
+    reclaim(1, tail);
+    Phases phases = check("undo", false);
+    EXPECT_EQ(phases.transactions.size(), 4U);
+    EXPECT_TRUE(p->isProtected(phases, mine));
+    if (old == 0)
+      expectHeld(phases, 4);
+    else
+      expectBroken(phases, Rule::WrongOldBytes, Phase::Log, Phase::InPlace);
+  }
+}
+
+// A commit record ends an undo transaction; the head moves later, over both.
+TEST_F(Numbered, UndoUntilTheCommitRecord) {
+  for (bool wrong : {false, true}) {
+    start(1024);
+    log(1, 7, kData, 0);
+    log(2, 8, kData + 64, 0);
+    inPlace(1, kData, 1);
+    inPlace(2, kData + 64, 1, !wrong);
+    record(2, 8);
+    p->persist(kData + 64, 2);
+    record(1, 7);
+    // The number is used again, by another transaction, before the space is given back.
+    log(2, 8, kData + 64, 1);
+    inPlace(2, kData + 64, 2);
+    record(2, 8);
+    reclaim(1, tail);
+    Phases phases = check("undo", true);
+    if (wrong)
+      expectBroken(phases, Rule::Order, Phase::InPlace, Phase::Record);
+    else
+      expectHeld(phases, 3);
+    EXPECT_EQ(phases.transactions.size(), 3U);
+    EXPECT_EQ(brokenOf(phases), wrong ? 1U : 0U);
+  }
+}
+
+// Of a redo journal, it makes the entries count.
+TEST_F(Numbered, RedoFromTheCommitRecordOn) {
+  enum { Right, EntryLate, RecordLate, OtherBytes };
+  for (int wrong : {Right, EntryLate, RecordLate, OtherBytes}) {
+    start(1024);
+    std::uint64_t late = log(1, 7, kData, 1, wrong != EntryLate);
+    log(2, 8, kData + 64, 1);
+    record(1, 7, wrong != RecordLate);
+    inPlace(1, kData, wrong == OtherBytes ? 2 : 1);
+    flush(1, late);
+    flush(1, 128);
+    record(2, 8);
+    inPlace(2, kData + 64, 1);
+    reclaim(1, tail);
+    Phases phases = check("redo", true);
+    EXPECT_EQ(phases.transactions.size(), 2U);
+    switch (wrong) {
+      case Right:
+        expectHeld(phases, 2);
+        continue;
+      case EntryLate:
+        expectBroken(phases, Rule::Order, Phase::Log, Phase::Record);
+        break;
+      case RecordLate:
+        expectBroken(phases, Rule::Order, Phase::Record, Phase::InPlace);
+        break;
+      case OtherBytes:
+        expectBroken(phases, Rule::WrongNewBytes, Phase::Log, Phase::InPlace);
+        break;
+    }
+    EXPECT_EQ(brokenOf(phases), 1U);
+  }
+}
+
+// Where the tail moves over what is written, the move over the record makes the entries count.
+TEST_F(Numbered, TheTailMovesOverTheCommitRecord) {
+  for (bool wrong : {false, true}) {
+    start(1024);
+    auto entry = [&](std::uint64_t at, std::uint64_t kind, bool durable) {
+      p->set("log_entry.addr", kArea + at, kData);
+      p->set("log_entry.number", kArea + at + 8, 7);
+      p->set("log_entry.kind", kArea + at + 16, kind);
+      p->set("log_entry.data", kArea + at + 24, 1);
+      if (durable) p->persist(kArea + at);
+      allocate(1);
+    };
+    entry(0, 1, !wrong);
+    entry(64, 2, true);
+    p->persist(kArea);
+    EventNo changed = inPlace(1, kData, 1);
+    reclaim(1, tail);
+    Phases phases = p->check(R"(
+[journal.redo]
+head = "journal.base + journal.head"
+tail = "journal.base + journal.tail"
+area = { at = "journal.base", size = "journal.size" }
+entry = { struct = "log_entry", target = "log_entry.addr", size = 8, data = "log_entry.data", transaction = "log_entry.number" }
+commit = { record = "log_entry.kind", value = 2 }
+)");
+    if (wrong)
+      expectBroken(phases, Rule::Order, Phase::Log, Phase::Commit);
+    else
+      expectHeld(phases, 1);
+    EXPECT_EQ(p->isProtected(phases, changed), !wrong);
+  }
+}
+
+// Without numbers a record ends what came since the one before.
+TEST_F(Numbered, OneAfterTheOtherUntilTheirRecords) {
+  start(1024);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    log(1, 0, kData, i);
+    inPlace(1, kData, i + 1);
+    record(1, 0);
+  }
+  reclaim(1, tail);
+  expectHeld(check("undo", true, false), 3);
+}
+
+TEST_F(Numbered, WhatIsWrongIsSaid) {
+  auto says = [](const std::string& text) {
+    auto parsed = Description::parse(text, "test");
+    return parsed ? std::string() : parsed.error().sentence;
+  };
+  EXPECT_NE(says("[journal.undo]\narea = { at = 0, size = 8 }\nentry = { struct = \"e\", target = \"e.a\", size = 8, "
+                 "transaction = \"e.n\" }\ncommit = { field = \"e.f\" }")
+                .find("tail is missing"),
+            std::string::npos);
+  EXPECT_NE(says("[journal.undo]\ntail = \"j.t\"\narea = { at = 0, size = 8 }\nentry = { struct = \"e\", target = "
+                 "\"e.a\", size = 8 }\ncommit = { record = \"f.kind\", value = 1 }")
+                .find("another one"),
+            std::string::npos);
+  EXPECT_NE(says("[journal.undo]\ntail = \"j.t\"\narea = { at = 0, size = 8 }\nentry = { struct = \"e\", target = "
+                 "\"e.a\", size = 8 }\ncommit = { record = \"e.kind\" }")
+                .find("has a value"),
+            std::string::npos);
+}
+
 // --- Entries that count by a flag of their own, which is cleared when the transaction ends ---
 
 class Flagged : public ::testing::Test {
@@ -432,6 +710,43 @@ entry = { target = "log.place", size = 8, data = "log.value" }
 commit = { field = "log.stamp" }
 )"),
              1);
+}
+
+// A log with one checksum for all of it: nothing has an order until something is written in place, and the checksum is
+// durable by then too.
+TEST(ByChecksum, OfTheWholeLog) {
+  enum { Right, EntryLate, ChecksumLate, ReclaimedEarly };
+  for (int wrong : {Right, EntryLate, ChecksumLate, ReclaimedEarly}) {
+    DescribedProgram p;
+    p.type("ulog", 256, {{"sum", 0, 8}, {"entries", 64, 8, 16}});
+    p.type("record", 16, {{"place", 0, 8}, {"value", 8, 8}});
+    p.setDurable("ulog.sum", 0, 0);
+    p.set("ulog.sum", 0, 99);
+    p.set("record.place", 64, 2048);
+    p.set("record.value", 72, 7);
+    if (wrong != ChecksumLate) p.clwb(1, 0);
+    if (wrong != EntryLate) p.clwb(1, 64);
+    p.sfence(1);
+    EventNo changed = p.set("item.value", 2048, 7);
+    if (wrong != ReclaimedEarly) p.persist(2048);
+    p.clwb(1, 0);
+    p.persist(64);
+    p.setDurable("ulog.sum", 0, 0);
+    Phases phases = p.check(R"(
+[journal.redo]
+area = { at = "&ulog.entries", size = 128 }
+entry = { struct = "record", target = "record.place", size = 8, data = "record.value" }
+commit = { checksum = "ulog.sum" }
+)");
+    EXPECT_EQ(phases.transactions.size(), 1U);
+    EXPECT_EQ(p.isProtected(phases, changed), wrong == Right);
+    if (wrong == Right)
+      expectHeld(phases, 1);
+    else if (wrong == ReclaimedEarly)
+      expectBroken(phases, Rule::Order, Phase::InPlace, Phase::Reclaim);
+    else
+      expectBroken(phases, Rule::Order, Phase::Log, Phase::InPlace);
+  }
 }
 
 // An entry that counts by its checksum: its parts may be stored in any order, and the generation ends it.

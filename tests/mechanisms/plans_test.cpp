@@ -82,13 +82,20 @@ class Plans : public ::testing::Test {
   CrashPlans::Figures counted;
 };
 
-// Four unprotected stores in flight at once, to four lines.
+// Four unprotected stores in flight at once, to four lines: of one piece of work; or the first two in the background,
+// by another thread, or left over by an operation that ended.
 struct Plans::Program {
+  enum Work { One, OtherThread, EarlierOperation } work = One;
   DescribedProgram p;
   std::set<Bytes> states(const PlanOptions& options) {
-    for (std::uint64_t i = 0; i < 4; ++i) p.store(1, 1024 + 64 * i, 5 + i, 8);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      if (work == EarlierOperation && i % 2 == 0) p.opBegin(1);
+      p.store(work == OtherThread && i < 2 ? ThreadNo(2) : ThreadNo(1), 1024 + 64 * i, 5 + i, 8);
+      if (work == EarlierOperation && i == 1) p.opEnd(1);
+    }
     for (std::uint64_t i = 0; i < 4; ++i) p.clwb(1, 1024 + 64 * i);
     p.sfence(1);
+    if (work == EarlierOperation) p.opEnd(1);
     Phases phases;
     const Index& index = p.index();
     phases.tags.resize(index.stores().size());
@@ -144,6 +151,24 @@ TEST_F(Plans, PairsOfUnprotectedStores) {
   };
   EXPECT_FALSE(run(false).contains({5, 6, 0, 0}));
   EXPECT_TRUE(run(true).contains({5, 6, 0, 0}));
+}
+
+// The background alone, and all but it.
+TEST_F(Plans, BackgroundWritesWithAndWithout) {
+  auto run = [](Plans::Program::Work work) {
+    Plans::Program program;
+    program.work = work;
+    return program.states({});
+  };
+  const Bytes with{5, 6, 0, 0}, without{0, 0, 7, 8};
+  auto one = run(Plans::Program::One);
+  EXPECT_FALSE(one.contains(with));
+  EXPECT_FALSE(one.contains(without));
+  for (auto work : {Plans::Program::OtherThread, Plans::Program::EarlierOperation}) {
+    auto found = run(work);
+    EXPECT_TRUE(found.contains(with));
+    EXPECT_TRUE(found.contains(without));
+  }
 }
 
 }  // namespace
