@@ -94,7 +94,7 @@ READERS = {
             rename_assembly unlink_assembly fork_assembly sendmmsg fortified_read fortified_pread preadv64v2 stream_mapped call_indirect pcmpistri ldmxcsr movdqa_nt message_queue
             thread_name link_target arguments command_line fnmatch wide_output iconv socket_option signal_mask getopt name_in_pool semaphores
             futex_compare set_timer poll_asked set_xattr set_limit utimens send_from tee memory_file mremap_second preadv2_here dont_need
-            fault_jump leave x87 fbld cmov divide crc_instruction broadcast test_vector failing_exchange regex_match path wide_copy""",
+            fault_jump leave x87 fbld cmov divide crc_instruction broadcast test_vector failing_exchange regex_match path wide_copy task_folder""",
     ("compiled", "plain", "library", "late"): "looked_up_version looked_up_next",
     ("linked",): "crc32",
 }

@@ -1343,3 +1343,13 @@ READER(wide_copy) {
   words.emplace_back(p->text);
   return words[0] == kText;
 }
+READER(task_folder) {
+  // Its own thread, by its number.
+  char name[64], got[64] = "";
+  snprintf(name, sizeof name, "/proc/self/task/%d/comm", gettid());
+  const int file = open(name, O_RDONLY);
+  if (file < 0 || read(file, got, sizeof got) < 4) abort();
+  snprintf(name, sizeof name, "/proc/%d/task/%d/comm", getpid(), gettid());
+  if (access(name, R_OK) != 0) abort();
+  return strncmp(got, "ways", 4) == 0 && is_text(p->text);
+}
