@@ -255,8 +255,6 @@ class Watch {
     if (!ended && (endsAsKnown(look) || loopsForEver(look))) return true;
     if (!ended) lookedAt_ = milliseconds();  // what the worker took to look is not the run's time
     if (worker->timeout_ms == 0 || charged_ < worker->timeout_ms) return false;
-    // On a busy machine there were few looks until now, and few tries.
-    if (!ended && mayLoop(look) && showAtLast(look.goes)) return true;
     // A server that failed has, though its client waits for it.
     if (!ended || (worker->wait_status == 0 && worker->ended == 0)) timeIsOver(look);
     return true;
@@ -424,11 +422,6 @@ class Watch {
     return look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 && nobodyElseChanges(look);
   }
   bool mayLoop(const RunLook& look) const { return look.computes && isAlone(look); }
-  bool showAtLast(const ThreadId& thread) const {
-    if (instructions_ >= kMostInstructions) return false;  // it was tried
-    HeldThread held(thread);
-    return held.held() && show(held, kMostInstructions);
-  }
   bool show(const RunLook& look) {
     bool due = look.computedMs >= proofAtMs_;
     if (!due && !anyLoopKnown()) return false;
@@ -436,6 +429,8 @@ class Watch {
     if (!held.held()) return false;
     unsigned known = knownLoopAt(held);
     if (!due && known == 0) return false;
+    // On a busy machine there were fewer looks: those that were left out made this one larger.
+    for (; proofAtMs_ <= look.computedMs / 2 && instructions_ < kMostInstructions; proofAtMs_ *= 2) instructions_ *= 2;
     unsigned most = known * 2 > instructions_ ? known * 2 : instructions_;
     if (due) {
       proofAtMs_ = look.computedMs * 2;
