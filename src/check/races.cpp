@@ -115,7 +115,9 @@ class Races {
         fmt::format("Two operations at the same time: {}; in {} more the second operation waited for the first one.",
                     counted(tests_, "directed test"), waited_));
     if (options_.model.tso && tests_ != 0)
-      all_.report.notes.emplace_back("Directed tests of two operations ran without store buffers (tso=on).");
+      all_.report.incomplete.emplace_back(
+          "Directed tests of two operations ran without store buffers (tso=on): what one of the two does while a "
+          "store of the other still waits was not tried in them.");
     if (died_ != 0)
       all_.report.incomplete.push_back(fmt::format(
           "{} of two operations did not end well, the first under --schedule {}.", counted(died_, "run"), firstDied_));

@@ -104,6 +104,7 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
 #define BLACKOUT_USED_STORED 32u   /* it stored to PM */
+#define BLACKOUT_USED_BESIDE 64u   /* while another of its threads could go on */
 #define BLACKOUT_USED_TIMERS 64u   /* it asked for signals by the clock */
 #define BLACKOUT_USED_SOCKETS 128u /* others than pairs */
 #define BLACKOUT_USED_HEAP 256u    /* a process of it has the persistent heap */

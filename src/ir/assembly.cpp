@@ -332,10 +332,20 @@ class Reader {
     return mnemonic == "movnti" || mnemonic == "movdiri" ? 8 : 16;
   }
 
+  // What reads its only operand, and writes registers.
+  static bool readsItsOperand(StringRef m) {
+    for (StringRef name : {"mul", "imul", "div", "idiv", "ldmxcsr", "vldmxcsr", "xrstor", "verr", "verw", "lgdt",
+                           "lidt", "invlpg", "lldt", "ltr", "lmsw"})
+      if (m.starts_with(name)) return true;
+    if (!m.starts_with("f")) return false;
+    for (StringRef stores : {"fst", "fist", "fbst", "fsave", "fnst", "fnsave", "fxsave"})
+      if (m.starts_with(stores)) return false;
+    return true;
+  }
   static bool isLoadOnly(StringRef m) {
-    return m.starts_with("cmp") || m.starts_with("test") || m.starts_with("prefetch") || m.starts_with("push") ||
-           m.starts_with("call") || m.starts_with("j") || m.starts_with("ucomis") || m.starts_with("comis") ||
-           m.starts_with(".") || m == "bt" || m == "btq" || m == "btl" || m == "ptest";
+    return readsItsOperand(m) || m.starts_with("cmp") || m.starts_with("test") || m.starts_with("prefetch") ||
+           m.starts_with("push") || m.starts_with("call") || m.starts_with("j") || m.starts_with("ucomis") ||
+           m.starts_with("comis") || m.starts_with(".") || m == "bt" || m == "btq" || m == "btl" || m == "ptest";
   }
 
   void plain(blackout_site_kind kind) {

@@ -11,6 +11,7 @@
 
 #include "binary/user_frame.h"
 #include "detect/by_site.h"
+#include "events/recovery_contract.h"
 #include "events/trace.h"
 #include "events/trapped_id.h"
 #include "explore/novelty.h"
@@ -98,12 +99,31 @@ void ExplorationAccount::summarise(StateJudge& judge, ChecksummedRecords& checks
   for (const auto& [why, count] : unknown) e.unjudged += count;
   for (const auto& [why, count] : unknown)
     out_.incomplete.push_back(fmt::format("{} could not be judged: {}.", counted(count, "crash state"), why));
+  tellBuffers();
   assumptions(s, checksummed);
   restrictions(s);
   bounds(s);
   out_.notes.insert(out_.notes.end(), s.notes.begin(), s.notes.end());
   out_.incomplete.insert(out_.incomplete.end(), s.unseen.begin(), s.unseen.end());
   e.notExplored.insert(e.notExplored.end(), out_.incomplete.begin(), out_.incomplete.end());
+}
+
+// Restarts have no store buffers. Where one thread runs at a time they would make no difference (decision 0029).
+void ExplorationAccount::tellBuffers() {
+  if (!index_.options().tso) return;
+  std::set<RecoveryNo> beside;
+  for (SpaceNo space : idRange<SpaceNo>(explorer_.spaceCount()))
+    for (RecoveryNo recovery : explorer_.space(space).recoveries) {
+      std::uint32_t used = explorer_.used(recovery);
+      // Threads that are not under control run at the same time.
+      if ((used & BLACKOUT_USED_BESIDE) != 0 || (used & (kUsedThreads | kStored)) == (kUsedThreads | kStored))
+        beside.insert(recovery);
+    }
+  if (!beside.empty())
+    out_.incomplete.push_back(
+        fmt::format("Restarts have no store buffers (tso=on), and in {} of them a thread stored to persistent memory "
+                    "while another one could go on: what that one misses while the store waits was not tried.",
+                    grouped(beside.size())));
 }
 
 void ExplorationAccount::countRaces(ExpectedAnswers* expected, const std::vector<Cause>& causes) {

@@ -38,6 +38,7 @@ class ExplorationAccount {
   void assumptions(const ExplorationSummary& s, ChecksummedRecords& checksummed);
   void restrictions(const ExplorationSummary& s);
   void bounds(const ExplorationSummary& s);
+  void tellBuffers();
 
   const Explorer& explorer_;
   const CrashRunners& r_;

@@ -92,9 +92,11 @@ BLACKOUT_EXPORT long ptrace(enum __ptrace_request request, ...) noexcept {
   return BLACKOUT_REAL(ptrace)(request, process, address, data);
 }
 
+// On the end of a pipe that is read from it reads.
 BLACKOUT_EXPORT ssize_t vmsplice(int fd, const iovec* parts, size_t count, unsigned flags) {
-  if (inRun() && touchesPm(parts, count)) return writev(fd, parts, int(count));
-  return syscall(SYS_vmsplice, fd, parts, count, flags);
+  if (!inRun() || !touchesPm(parts, count)) return syscall(SYS_vmsplice, fd, parts, count, flags);
+  bool reads = (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+  return reads ? readv(fd, parts, int(count)) : writev(fd, parts, int(count));
 }
 
 // libc writes from inside: on a pool's descriptor by write(), which is followed.

@@ -22,6 +22,7 @@
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
 #include "runtime/regions.h"
+#include "runtime/schedule.h"
 #include "runtime/stages.h"
 
 namespace blackout::rt {
@@ -274,8 +275,8 @@ bool observe(const void* p, size_t size, blackout_site* site, const void* frame,
 bool overwrite(const void* p, size_t size) {
   step(nullptr);
   touch();
-  if ((worker->used & BLACKOUT_USED_STORED) == 0)
-    __atomic_fetch_or(&worker->used, BLACKOUT_USED_STORED, __ATOMIC_RELAXED);
+  uint32_t stored = BLACKOUT_USED_STORED | (__builtin_expect(othersCanGoOn(), 0) ? BLACKOUT_USED_BESIDE : 0);
+  if ((worker->used & stored) != stored) __atomic_fetch_or(&worker->used, stored, __ATOMIC_RELAXED);
   auto a = reinterpret_cast<uintptr_t>(p);
   bool any = false;
   auto own = [&](const Region& r, uintptr_t from, uintptr_t to) {

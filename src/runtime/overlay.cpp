@@ -255,14 +255,36 @@ bool mayChange(const Found& f) {
   return syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) != 0 || writableByUser(path);
 }
 
-// A process of the run by its number: /proc/1000/...
-bool processPath(const char* path, char* out) {
-  if (strncmp(path, "/proc/", 6) != 0 || path[6] < '0' || path[6] > '9') return false;
-  char* end;
-  auto number = pid_t(strtol(path + 6, &end, 10));
+// The kernel's number for one that begins a part of a path; 0: none does, or it is the same, or nobody's.
+pid_t realNumberIn(const char* part, char** end) {
+  if (*part < '0' || *part > '9') return 0;
+  auto number = pid_t(strtol(part, end, 10));
   pid_t real = realNumber(number);
-  if (real == number || real < 0) return false;
-  return snprintf(out, PATH_MAX, "/proc/%d%s", int(real), end) < PATH_MAX;
+  return real == number || real < 0 || (**end != '/' && **end != '\0') ? 0 : real;
+}
+
+// A process of the run by its number: /proc/1000/..., and its first thread, which has the same:
+// /proc/1000/task/1000/...
+bool processPath(const char* path, char* out) {
+  if (strncmp(path, "/proc/", 6) != 0) return false;
+  const char* rest = path + 6;
+  char* end;
+  pid_t process = realNumberIn(rest, &end);
+  int n = 0;
+  if (process != 0) {
+    n = snprintf(out, PATH_MAX, "/proc/%d", int(process));
+    rest = end;
+  } else if (strncmp(rest, "self/task/", 10) == 0) {
+    n = snprintf(out, PATH_MAX, "/proc/self");
+    rest += 4;
+  } else {
+    return false;
+  }
+  if (pid_t thread = strncmp(rest, "/task/", 6) == 0 ? realNumberIn(rest + 6, &end) : 0; thread != 0) {
+    n += snprintf(out + n, size_t(PATH_MAX - n), "/task/%d", int(thread));
+    rest = end;
+  }
+  return snprintf(out + n, size_t(PATH_MAX - n), "%s", rest) < PATH_MAX - n;
 }
 
 bool untouched() { return worker->owns == 0 && !roots().before; }

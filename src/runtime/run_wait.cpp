@@ -308,6 +308,10 @@ class Watch {
     auto grown = [](uint64_t before, uint64_t after) { return after > before ? after - before : 0; };
     passed_ += passed;
     queued_ += grown(last_.queuedMs, look.queuedMs);
+    // Nor is time in which its output waits for us to read it.
+    constexpr uint64_t kPipe = 65536;
+    if (grown(printed_, worker->output_size) >= kPipe / 2) queued_ += passed;
+    printed_ = worker->output_size;
     if (queued_ > passed_) queued_ = passed_;
     uint64_t computed = grown(last_.computedMs, look.computedMs);
     computed_ += computed;
@@ -409,12 +413,15 @@ class Watch {
   bool loopsForEver(const RunLook& look) {
     uint32_t asks = __atomic_load_n(&worker->asks, __ATOMIC_ACQUIRE);
     bool asked = asks != 0 && asks < BLACKOUT_ASKS_TRIED;
-    bool alone = look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 &&
-                 (asked ? uint32_t(look.goes.thread) == asks : look.computes);
-    bool shown = alone && nobodyElseChanges(look) && (asked ? showOver(look.goes) : show(look));
+    bool shown = asked ? isAlone(look) && uint32_t(look.goes.thread) == asks && showOver(look.goes)
+                       : mayLoop(look) && show(look);
     if (asked && !shown) __atomic_store_n(&worker->asks, BLACKOUT_ASKS_DENIED, __ATOMIC_RELEASE);
     return shown;
   }
+  bool isAlone(const RunLook& look) const {
+    return look.blocked + 1 == look.threads && (worker->used & BLACKOUT_USED_TIMERS) == 0 && nobodyElseChanges(look);
+  }
+  bool mayLoop(const RunLook& look) const { return look.computes && isAlone(look); }
   bool show(const RunLook& look) {
     bool due = look.computedMs >= proofAtMs_;
     if (!due && !anyLoopKnown()) return false;
@@ -422,6 +429,8 @@ class Watch {
     if (!held.held()) return false;
     unsigned known = knownLoopAt(held);
     if (!due && known == 0) return false;
+    // On a busy machine there were fewer looks: those that were left out made this one larger.
+    for (; proofAtMs_ <= look.computedMs / 2 && instructions_ < kMostInstructions; proofAtMs_ *= 2) instructions_ *= 2;
     unsigned most = known * 2 > instructions_ ? known * 2 : instructions_;
     if (due) {
       proofAtMs_ = look.computedMs * 2;
@@ -478,6 +487,7 @@ class Watch {
   uint64_t queued_ = 0;    // of it, in which the run waited for a processor
   uint64_t computed_ = 0;  // and had one
   uint64_t ranAt_ = 0;     // how much had passed when it was last seen to have one, or to want none
+  uint64_t printed_ = 0;   // by the last look
   uint64_t charged_ = 0;
 };
 

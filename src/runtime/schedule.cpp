@@ -766,6 +766,14 @@ void wakeThread(uint32_t thread) {
   if (threads[thread].state == State::Waits) threads[thread].state = State::Ready;
 }
 
+bool anotherCouldGoOn() {
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (i != self.turns &&
+        (threads[i].state == State::Ready || (threads[i].state == State::Waits && threads[i].moment != kNever)))
+      return true;
+  return false;
+}
+
 const char* lostControl() { return lost_; }
 bool waitForEver() { return forEver; }
 

@@ -71,6 +71,11 @@ extern const TurnClock* turnClock;
 // Makes those ready that wait for the outside and that something has come for (outside.h); null: nobody does.
 extern void (*lookOutside)();
 
+// Whether another thread than the one with the turn could go on without it: what that one stores could still wait in
+// its processor's store buffer meanwhile. Whoever waits for it is told by something that empties the buffer.
+bool anotherCouldGoOn();
+inline bool othersCanGoOn() { return controlled && anotherCouldGoOn(); }
+
 // Why control was lost, for a sentence; null: it was not.
 const char* lostControl();
 // Whether that was because all threads wait for ever: whoever can't be woken for nothing waits on by its own call.

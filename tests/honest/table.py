@@ -29,7 +29,7 @@ class Row:
     files: dict = dataclasses.field(default_factory=dict)
     pool_exists: bool = True
     environment: dict = dataclasses.field(default_factory=dict)
-    timeout: float = 60
+    timeout: float = 180
     quick: bool = False
     open: str = None
 
@@ -60,17 +60,23 @@ WRITERS = {
             ioctl getdents message_received thread_name signal_info socket_name punch_hole iconv times getrusage setitimer_old getcpu signal_stack_old statfs
             lock_asked poll_many epoll_many message_large sendfile_offset splice_offset copy_range_offset parts_in_pm message_control message_header
             assembly_again assembly_operand_again assembly_twice assembly_pointer movsl_four segment_base movs_backwards over_static over_stack stream_to_file stream_over
-            memory_stream stream_buffer late_atexit late_static late_thread_local late_key late_cancelled late_daemon write_barrier own_filter""",
+            memory_stream stream_buffer late_atexit late_static late_thread_local late_key late_cancelled late_daemon write_barrier own_filter
+            load_small_stack insque lsearch strptime nrand48 sincos remquo getpwuid swprintf memfrob list_node map_node regex_replace path_copy vmsplice_in
+            select select_time getresuid getaffinity timer_create timerfd_gettime signalfd sigpending sigmask_old waitid mincore getxattr name_to_handle
+            sysinfo prlimit_old recvfrom_address death_signal file_writev_odd pwritev2_here mremap_second madvise_remove
+            zero_range map_over fault_jump queued_signal spawn stosb_backwards btc_negative enter call_in_pm pushf fbstp fnsave fistp xsave pextr
+            half_floats mask_moved shifts clzero""",
     ("compiled", "plain", "library", "late"): "looked_up_version looked_up_next",
     ("linked",): "helper_sfence helper_clwb helper_store zlib",
 }
 # Said, though what is written so is seen as well.
 SAID_WRITERS = {"signal_stack": "signal stack", "interface_list": "ioctl"}
 # Not followed, and said so: memory as a file.
-UNSEEN_WRITERS = {"task_number": "the number of a process", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen"}
+UNSEEN_WRITERS = {"task_number": "the number of a process", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen",
+                  "child_vm_writev": "process_vm_readv", "remap_pages": "remap_file_pages"}
 SIZES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 200, 255, 256, 257, 300)
-PLACES = {"exec": "write_direct", **{way: "write_late" for way in ("late_atexit", "late_static", "late_thread_local", "late_key", "late_cancelled")}}
-FLUSHES_MORE = {"message_control", "getrusage", "statfs", "poll_many", "epoll_many", "setitimer_old", "times", "statx", "getdents", "signal_info", "socket_name", "getcontext", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
+PLACES = {"exec": "write_direct", "spawn": "write_direct", **{way: "write_late" for way in ("late_atexit", "late_static", "late_thread_local", "late_key", "late_cancelled")}}
+FLUSHES_MORE = {"message_control", "getrusage", "statfs", "poll_many", "epoll_many", "setitimer_old", "times", "statx", "getdents", "signal_info", "socket_name", "getcontext", "getpwuid", "list_node", "map_node", "waitid", "name_to_handle", "xsave", "uname", "fstat", "stat", "sigaction", "setjmp", "fxsave"}
 
 READERS = {
     ALL: "direct memcmp strcmp atoi printf write fwrite cout string fork pread map_twice map_readonly thread signal_handler",
@@ -86,7 +92,9 @@ READERS = {
             segv_ignored close_all close_range no_descriptors other_user chdir madvise child_writes file_to_mapping mapping_to_file two_mappings map_part
             unmap_map rename grow lock_fcntl lock_ofd lock_flock lock_lockf mlock direct_io passed_descriptor dup openat looked_up_pread env_without_preload map_assembly pread_assembly grow_assembly
             rename_assembly unlink_assembly fork_assembly sendmmsg fortified_read fortified_pread preadv64v2 stream_mapped call_indirect pcmpistri ldmxcsr movdqa_nt message_queue
-            thread_name link_target arguments command_line fnmatch wide_output iconv socket_option signal_mask getopt name_in_pool semaphores""",
+            thread_name link_target arguments command_line fnmatch wide_output iconv socket_option signal_mask getopt name_in_pool semaphores
+            futex_compare set_timer poll_asked set_xattr set_limit utimens send_from tee memory_file mremap_second preadv2_here dont_need
+            fault_jump leave x87 fbld cmov divide crc_instruction broadcast test_vector failing_exchange regex_match path wide_copy task_folder""",
     ("compiled", "plain", "library", "late"): "looked_up_version looked_up_next",
     ("linked",): "crc32",
 }
@@ -96,7 +104,7 @@ ANSWERS = set("""printf printf_number puts fputs putchar fwrite fwrite_unbuffere
 ANSWER = {"options": ["--fail-on", "suspected"], "severity": "suspected", "kind": "cross-failure-race"}
 # Nobody sees what a ring reads, nor what is read of memory as a file.
 UNSEEN_READERS = {"io_uring": "io_uring", "proc_self_mem": "/proc/self/mem", "deep_binding": "RTLD_DEEPBIND", "own_namespace": "dlmopen",
-                  "process_in_child": "process_vm_readv"}
+                  "process_in_child": "process_vm_readv", "remap_pages": "remap_file_pages"}
 # Said, though what is read so is seen as well.
 SAID_READERS = {"clone_raw": "clone", "spawn_with_pool": "posix_spawn"}
 
@@ -121,8 +129,8 @@ UNKNOWN_BUILDS = ("plain", "stripped")
 # These never end by themselves: what is not told sooner is ended by the clock, and that need not take ten seconds.
 BLOCKED = {way for way, says in ENDINGS.items() if says and re.search("blocked|endless", says)} | {
     "output", "output_raw", "large_file", "processes", "jump_into_pm"}
-# Right, but each restart takes its time: half a gibibyte of memory, an interpreter or two programs that are loaded for each combination of lines.
-SLOW = {"end.memory", "end.memory_vector", "by.python_read", "by.sh_cp"}
+# Right, but each restart takes its time: half a gibibyte of memory, thousands of files, an interpreter or two programs that are loaded for each combination of lines.
+SLOW = {"end.memory", "end.memory_vector", "end.files", "by.python_read", "by.sh_cp"}
 ENDING_BUILDS = {"deadlock_pm": USUAL, "abort": ALL, "exit_1": ALL, "null_function": USUAL, "wild_function": USUAL, "loop_pm": USUAL, "loop": USUAL}
 
 # Ways of heap.cpp.
@@ -312,6 +320,11 @@ def command_rows():
         for way, (command, builds) in table.items():
             for build in builds:
                 yield from both(f"by.{way}", "by", build, "{ways} pool fill {version}", **{group: command}, place="fill_data", files=FILES)
+
+
+    # Where it looks at the program through the kernel, nobody sees what; it must not fail of being watched.
+    for row in both("by.gdb", "by", "plain", "{ways} pool fill {version}", recover="gdb -batch -ex run --args {ways} pool check", files=FILES):
+        yield dataclasses.replace(row, code=3, says="controls another process", timeout=120)
 
 
 def special_rows():

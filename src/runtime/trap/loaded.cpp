@@ -15,6 +15,7 @@
 #include "runtime/trap/eh_frame.h"
 #include "runtime/trap/functions.h"
 #include "runtime/trap/instruction.h"
+#include "runtime/trap/own_stack.h"
 #include "runtime/trap/stub_memory.h"
 
 namespace blackout::rt {
@@ -311,8 +312,11 @@ bool loaderTrapped(ucontext_t& context, PatchAction action) {
   g[REG_RIP] = *reinterpret_cast<greg_t*>(g[REG_RSP]);
   g[REG_RSP] += 8;
   if (_r_debug.r_state == r_debug::RT_CONSISTENT) {
-    takeAll(action);
-    loaderEvents.changed();
+    // Files are searched, which a program's stack for signals has no room for.
+    withStack([&] {
+      takeAll(action);
+      loaderEvents.changed();
+    });
   }
   return true;
 }

@@ -39,6 +39,7 @@
 #include "runtime/trap/call_filter.h"
 #include "runtime/trap/functions.h"
 #include "runtime/trap/loaded.h"
+#include "runtime/trap/own_stack.h"
 #include "runtime/trap/pages.h"
 #include "runtime/trap/signals.h"
 #include "runtime/trap/sites.h"
@@ -293,50 +294,17 @@ bool letThrough(ucontext_t& u, long number) {
   return true;
 }
 
-// The runtime's functions for files want more stack than a program may have left, or its handlers may have.
-constexpr size_t kStackWanted = size_t{256} << 10;
+// One of them, and what came of it.
 struct Made {
   long number;
   const long (&a)[kCallArguments];
   long result;
 };
-void make(Made* m) {
+void make(Made& m) {
   errno = 0;
   long r;
-  if (!makeByNumber(m->number, m->a, r))
-    r = callForProgram(m->number, m->a[0], m->a[1], m->a[2], m->a[3], m->a[4], m->a[5]);
-  m->result = r == -1 && errno != 0 ? -errno : r;
-}
-void makeWithStack(Made& m) {
-  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  if (here < self.stackTop && here > self.stackLow + kStackWanted) return make(&m);
-  long memory = syscall(SYS_mmap, nullptr, kStackWanted, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1L, 0L);
-  if (memory == -1) return make(&m);
-  // Who leaves an alternate stack is taken for somebody who is not on it, and his frames there are overwritten.
-  stack_t none{}, before{};
-  none.ss_flags = SS_DISABLE;
-  uintptr_t top = uintptr_t(memory) + kStackWanted;
-  auto inside = [](Made* made, const stack_t* none, stack_t* before) {
-    bool changed = syscall(SYS_sigaltstack, none, before) == 0 && (before->ss_flags & SS_DISABLE) == 0;
-    make(made);
-    before->ss_flags = changed ? 0 : SS_DISABLE;
-    if (changed) syscall(SYS_sigaltstack, before, nullptr);
-  };
-  void (*call)(Made*, const stack_t*, stack_t*) = inside;
-  Made* made = &m;
-  const stack_t* first = &none;
-  stack_t* second = &before;
-  __asm__ volatile(
-      "mov %%rsp, %%rbx\n"
-      "mov %[top], %%rsp\n"
-      "call *%[call]\n"
-      "mov %%rbx, %%rsp"
-      : "+D"(made), "+S"(first), "+d"(second), [top] "+r"(top), [call] "+r"(call)
-      :
-      : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
-        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-  syscall(SYS_munmap, memory, kStackWanted);
+  if (!makeByNumber(m.number, m.a, r)) r = callForProgram(m.number, m.a[0], m.a[1], m.a[2], m.a[3], m.a[4], m.a[5]);
+  m.result = r == -1 && errno != 0 ? -errno : r;
 }
 
 Caller programCaller() {
@@ -356,7 +324,7 @@ long makeForProgram(ucontext_t& u, Caller caller, long number, const long (&a)[k
   Made made{number, a, 0};
   {
     ProgramMask mask(u);
-    makeWithStack(made);
+    withStack([&] { make(made); });
   }
   self.trapped = outer;
   return made.result;

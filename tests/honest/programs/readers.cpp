@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <iconv.h>
 #include <immintrin.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <regex.h>
 #include <sched.h>
@@ -21,8 +23,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -32,10 +36,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <memory_resource>
 #include <numeric>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -1174,4 +1181,175 @@ READER(cmp_by_dd) {
   const std::string command =
       "dd if=" + std::string(g_pool_path) + " bs=1 skip=4096 count=4 2>/dev/null | grep -q 4711";
   return system(command.c_str()) == 0;
+}
+
+// What the system reads at an address that it is given. The numbers: 1, 4, 7, 10 ...
+READER(futex_compare) {
+  // It would wait while the word is what was stored; what it says of another one is EAGAIN.
+  const timespec none = {0, 1};
+  int first;
+  memcpy(&first, kText, 4);
+  return syscall(SYS_futex, p->text, FUTEX_WAIT, first, &none, nullptr, 0) == -1 && errno == ETIMEDOUT;
+}
+READER(set_timer) {
+  // More microseconds than a second has.
+  return setitimer(ITIMER_REAL, reinterpret_cast<itimerval*>(p->numbers), nullptr) == -1 && errno == EINVAL;
+}
+READER(poll_asked) {
+  // What is polled: descriptor 1, of which the events 4 are asked.
+  pollfd* asked = reinterpret_cast<pollfd*>(p->numbers);
+  return poll(asked, 1, 0) == 1 && asked->revents != 0;
+}
+READER(set_xattr) {
+  const int file = open("attributed", O_CREAT | O_RDWR, 0600);
+  char back[64];
+  if (fsetxattr(file, "user.blackout", p->text, sizeof kText, 0) != 0) return true;
+  return fgetxattr(file, "user.blackout", back, sizeof back) == sizeof kText && is_text(back);
+}
+READER(set_limit) {
+  rlimit* wanted = reinterpret_cast<rlimit*>(p->numbers);  // more than 4 thousand million
+  rlimit now;
+  if (setrlimit(RLIMIT_CORE, wanted) != 0) return false;
+  return getrlimit(RLIMIT_CORE, &now) == 0 && now.rlim_cur != 0;
+}
+READER(utimens) {
+  const int file = open("touched", O_CREAT | O_RDWR, 0600);
+  timespec when[2] = {{0, 0}, {0, 0}};
+  struct stat st;
+  memcpy(&when[1].tv_sec, p->numbers, 4);
+  if (futimens(file, when) != 0 || fstat(file, &st) != 0) return false;
+  return st.st_mtim.tv_sec == 1;
+}
+READER(send_from) {
+  int ends[2];
+  char got[64];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return true;
+  const iovec parts[] = {{p->text, 10}, {p->text + 10, sizeof kText - 10}};
+  if (writev(ends[0], parts, 2) != sizeof kText) return false;
+  return recv(ends[1], got, sizeof got, MSG_WAITALL | MSG_DONTWAIT) == sizeof kText && is_text(got);
+}
+READER(tee) {
+  int first[2], second[2];
+  char got[64];
+  const iovec part = {p->text, sizeof kText};
+  if (pipe(first) != 0 || pipe(second) != 0 || vmsplice(first[1], &part, 1, 0) != sizeof kText) return false;
+  if (tee(first[0], second[1], sizeof kText, 0) != sizeof kText) return false;
+  return read(second[0], got, sizeof got) == sizeof kText && is_text(got);
+}
+READER(memory_file) {
+  const int file = memfd_create("copy", 0), from = open(g_pool_path, O_RDONLY);
+  char got[64];
+  off_t offset = 4096;
+  if (sendfile(file, from, &offset, sizeof kText) != sizeof kText) return false;
+  return pread(file, got, sizeof got, 0) == sizeof kText && is_text(got);
+}
+READER(mremap_second) {
+  const char* second = static_cast<const char*>(mremap(p, 0, 16384, MREMAP_MAYMOVE));
+  return second != MAP_FAILED && is_text(second + 4096);
+}
+READER(remap_pages) {
+  if (remap_file_pages(p->more, 4096, 0, 1, 0) != 0) return true;
+  return is_text(p->more);
+}
+READER(preadv2_here) {
+  const int file = open(g_pool_path, O_RDONLY);
+  char got[64];
+  const iovec part = {got, sizeof kText};
+  lseek(file, 4096, SEEK_SET);
+  return preadv2(file, &part, 1, -1, 0) == sizeof kText && is_text(got);
+}
+READER(dont_need) {
+  // What it stores itself is in the file, and stays.
+  *const_cast<volatile char*>(p->more) = 7;
+  madvise(p, kPoolSize, MADV_DONTNEED);
+  return *const_cast<volatile char*>(p->more) == 7 && is_text(p->text);
+}
+READER(fault_jump) {
+  static sigjmp_buf back;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { siglongjmp(back, 1); };
+  sigaction(SIGSEGV, &action, nullptr);
+  mprotect(p, kPoolSize, PROT_NONE);
+  if (sigsetjmp(back, 1) == 0) return is_text(p->text);
+  mprotect(p, kPoolSize, PROT_READ);
+  return is_text(p->text);
+}
+READER(leave) {
+  uint64_t first, got;
+  memcpy(&first, kText, 8);
+  asm volatile(
+      "movq %%rsp, %%r12; movq %%rbp, %%r13; movq %1, %%rbp; leave; movq %%rbp, %0; movq %%r12, %%rsp; movq %%r13, "
+      "%%rbp"
+      : "=&r"(got)
+      : "r"(p->text)
+      : "r12", "r13", "memory");
+  return got == first;
+}
+READER(x87) {
+  long got;
+  asm volatile("fildll %1; fistpll %0" : "=m"(got) : "m"(p->numbers[0]));
+  return got == (1L | 4L << 32);
+}
+READER(fbld) {
+  // Eighteen digits.
+  long got;
+  asm volatile("fbld %1; fistpll %0" : "=m"(got) : "m"(p->numbers[0]));
+  return got == 70000000400000001;
+}
+READER(cmov) {
+  long got = 0;
+  asm volatile("testq %%rax, %%rax; cmovzq %1, %0" : "+r"(got) : "m"(p->numbers[0]), "a"(0L) : "cc");
+  return got == (1L | 4L << 32);
+}
+READER(divide) {
+  long quotient = 4711, rest = 0;
+  if (p->numbers[1] < -1) return true;
+  asm volatile("addl $1, %%eax; mull %2" : "+a"(quotient), "=d"(rest) : "m"(p->numbers[2]) : "cc");
+  return quotient == 4712 * 7;
+}
+READER(crc_instruction) {
+  unsigned long sum = 0, right = 0, word;
+  for (int i = 0; i < 2; ++i) {
+    memcpy(&word, kText + 8 * i, 8);
+    asm volatile("crc32q %1, %0" : "+r"(sum) : "m"(p->text[8 * i]));
+    asm volatile("crc32q %1, %0" : "+r"(right) : "r"(word));
+  }
+  return sum == right;
+}
+READER(broadcast) {
+  int got[8];
+  asm volatile("vpbroadcastd %1, %%ymm0; vmovdqu %%ymm0, %0; vzeroupper" : "=m"(got) : "m"(p->numbers[3]) : "xmm0");
+  return got[0] == 10 && got[7] == 10;
+}
+READER(test_vector) {
+  bool zero;
+  asm volatile("vpcmpeqd %%xmm0, %%xmm0, %%xmm0; vptest %1, %%xmm0; setz %0"
+               : "=r"(zero)
+               : "m"(p->numbers[0])
+               : "xmm0", "cc");
+  return !zero;
+}
+READER(failing_exchange) {
+  // It stores nothing, and says what is there.
+  long expected = 0, wanted = 0;
+  asm volatile("lock cmpxchgq %2, %1" : "+a"(expected), "+m"(p->numbers[0]) : "r"(wanted) : "cc", "memory");
+  return expected == (1L | 4L << 32);
+}
+READER(regex_match) { return std::regex_match(p->text, p->text + sizeof kText - 1, std::regex("[0-9]+( [a-z]+)+")); }
+READER(path) { return std::filesystem::path(p->text).native() == kText; }
+READER(wide_copy) {
+  std::pmr::monotonic_buffer_resource memory;
+  std::pmr::vector<std::pmr::string> words(&memory);
+  words.emplace_back(p->text);
+  return words[0] == kText;
+}
+READER(task_folder) {
+  // Its own thread, by its number.
+  char name[64], got[64] = "";
+  snprintf(name, sizeof name, "/proc/self/task/%d/comm", gettid());
+  const int file = open(name, O_RDONLY);
+  if (file < 0 || read(file, got, sizeof got) < 4) abort();
+  snprintf(name, sizeof name, "/proc/%d/task/%d/comm", getpid(), gettid());
+  if (access(name, R_OK) != 0) abort();
+  return strncmp(got, "ways", 4) == 0 && is_text(p->text);
 }

@@ -13,6 +13,8 @@
 #include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
+#include <search.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -25,16 +27,19 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/times.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <threads.h>
 #include <time.h>
 #include <ucontext.h>
@@ -47,10 +52,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <list>
+#include <map>
 #include <memory_resource>
 #include <mutex>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -1760,6 +1769,454 @@ WRITER(own_filter) {
   syscall(SYS_getpriority, 0, 0);
   if (*in_area<volatile long>(p) != 4711) abort();
   WRITTEN(p->area, 8);
+}
+
+// The stack that the program has given for its signals is small, and what lies below it is the program's.
+WRITER(load_small_stack) {
+  static char room[3 << 14];
+  memset(room, 0x47, sizeof room);
+  stack_t small = {};
+  small.ss_sp = room + (1 << 15);
+  small.ss_size = 1 << 14;
+  if (sigaltstack(&small, nullptr) != 0) abort();
+  for (const char* name : {"libresolv.so.2", "libthread_db.so.1", "libhelper_clwb.so"}) {
+    void* library = dlopen(name, RTLD_LAZY);
+    if (library == nullptr || dlclose(library) != 0) abort();
+  }
+  for (int i = 0; i < 1 << 15; ++i)
+    if (room[i] != 0x47) abort();
+  *in_area<volatile long>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+
+// What libraries write at addresses that they are given.
+WRITER(insque) {
+  struct Element {
+    Element *next, *before;
+  };
+  auto* first = in_area<Element>(p);
+  insque(first, nullptr);
+  insque(first + 1, first);
+  WRITTEN(p->area, 32);
+}
+WRITER(lsearch) {
+  static long sought = 4711;
+  size_t count = 0;
+  lsearch(&sought, p->area, &count, sizeof sought, [](const void* a, const void* b) {
+    return int(*static_cast<const long*>(a) != *static_cast<const long*>(b));
+  });
+  WRITTEN(p->area, 8);
+}
+WRITER(strptime) {
+  if (strptime("2024-02-29 12:34:56", "%Y-%m-%d %H:%M:%S", in_area<tm>(p)) == nullptr) abort();
+  WRITTEN_WITHIN(p->area + 4, 16, p->area, sizeof(tm));
+}
+WRITER(nrand48) {
+  auto* state = in_area<unsigned short>(p);
+  nrand48(state);
+  WRITTEN(p->area, 6);
+}
+WRITER(sincos) {
+  volatile double angle = 0.75;
+  sincos(angle, in_area<double>(p), in_area<double>(p, 8));
+  WRITTEN(p->area, 16);
+}
+WRITER(remquo) {
+  volatile double value = 29;
+  memset(p->area, 0x55, 4);
+  persist(p->area, 4);
+  remquo(value, 3, in_area<int>(p));
+  WRITTEN(p->area, 4);
+}
+WRITER(getpwuid) {
+  passwd found, *there = nullptr;
+  if (getpwuid_r(0, &found, p->area, 1024, &there) != 0 || there == nullptr) abort();
+  WRITTEN_OF(p->area, 4, 1024);
+}
+WRITER(swprintf) {
+  swprintf(in_area<wchar_t>(p), 16, L"%d", 4711);
+  WRITTEN(p->area, 20);
+}
+WRITER(memfrob) {
+  memset(p->area, 0x55, 64);
+  persist(p->area, 64);
+  memfrob(p->area, 40);
+  WRITTEN(p->area, 40);
+}
+WRITER(list_node) {
+  // Nodes that the C++ library links, in code of its own.
+  static std::pmr::monotonic_buffer_resource memory(p->area, 4096, std::pmr::null_memory_resource());
+  auto* list = new (memory.allocate(sizeof(std::pmr::list<long>))) std::pmr::list<long>(&memory);
+  list->push_back(1);
+  persist(p->area, 4096);
+  list->push_back(4711);
+  WRITTEN_OF(list, sizeof *list, 4096);
+}
+WRITER(map_node) {
+  static std::pmr::monotonic_buffer_resource memory(p->area, 4096, std::pmr::null_memory_resource());
+  auto* map = new (memory.allocate(sizeof(std::pmr::map<long, long>))) std::pmr::map<long, long>(&memory);
+  (*map)[4] = 1;
+  persist(p->area, 4096);
+  (*map)[3] = 4711;
+  WRITTEN_OF(map, sizeof *map, 4096);
+}
+WRITER(regex_replace) {
+  const char* from = some_text(20);
+  std::regex_replace(p->area, from, from + 20, std::regex("b.d"), "47");
+  WRITTEN(p->area, 19);
+}
+WRITER(path_copy) {
+  std::filesystem::path("/alpha/beta/gamma.txt").replace_extension().string().copy(p->area, 64);
+  WRITTEN(p->area, 17);
+}
+
+// Calls of the system that write at addresses they are given.
+WRITER(vmsplice_in) {
+  // On the end that is read from it reads.
+  int ends[2];
+  if (pipe(ends) != 0 || ::write(ends[1], some_bytes(), 16) != 16) abort();
+  const iovec part = {p->area, 16};
+  if (vmsplice(ends[0], &part, 1, 0) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(select) {
+  int ends[2];
+  if (pipe(ends) != 0) abort();
+  auto* asked = in_area<fd_set>(p);
+  FD_ZERO(asked);
+  FD_SET(ends[0], asked);
+  FD_SET(ends[1], asked);
+  persist(asked, sizeof *asked);
+  timeval none = {0, 0};
+  fd_set read_from;
+  FD_ZERO(&read_from);
+  if (select(64, &read_from, asked, nullptr, &none) != 1) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(select_time) {
+  timeval* left = in_area<timeval>(p);
+  left->tv_sec = 1;
+  left->tv_usec = 4711;
+  persist(left, sizeof *left);
+  int ends[2];
+  if (pipe(ends) != 0) abort();
+  fd_set asked;
+  FD_ZERO(&asked);
+  FD_SET(ends[1], &asked);
+  if (select(64, nullptr, &asked, nullptr, left) != 1) abort();
+  left->tv_sec = 3;
+  WRITTEN(p->area, 8);
+}
+WRITER(getresuid) {
+  memset(p->area, 0x55, 16);
+  persist(p->area, 16);
+  if (getresuid(in_area<uid_t>(p), in_area<uid_t>(p, 4), in_area<uid_t>(p, 8)) != 0) abort();
+  WRITTEN(p->area, 12);
+}
+WRITER(getaffinity) {
+  memset(p->area, 0x55, 128);
+  persist(p->area, 128);
+  if (sched_getaffinity(0, 128, in_area<cpu_set_t>(p)) != 0) abort();
+  WRITTEN_OF(p->area, 8, 128);
+}
+WRITER(timer_create) {
+  memset(p->area, 0x55, 8);
+  persist(p->area, 8);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_NONE;
+  if (timer_create(CLOCK_MONOTONIC, &event, in_area<timer_t>(p)) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(timerfd_gettime) {
+  const int file = timerfd_create(CLOCK_MONOTONIC, 0);
+  const itimerspec later = {{4711, 0}, {5000, 0}};
+  timerfd_settime(file, 0, &later, nullptr);
+  if (timerfd_gettime(file, in_area<itimerspec>(p)) != 0) abort();
+  WRITTEN_OF(p->area, 8, sizeof(itimerspec));
+}
+WRITER(signalfd) {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &asked, nullptr);
+  const int file = signalfd(-1, &asked, 0);
+  raise(SIGUSR1);
+  if (::read(file, p->area, sizeof(signalfd_siginfo)) != sizeof(signalfd_siginfo)) abort();
+  WRITTEN_OF(p->area, 4, sizeof(signalfd_siginfo));
+}
+WRITER(sigpending) {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &asked, nullptr);
+  raise(SIGUSR1);
+  if (sigpending(in_area<sigset_t>(p)) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(sigmask_old) {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &asked, nullptr);
+  if (sigprocmask(SIG_BLOCK, nullptr, in_area<sigset_t>(p)) != 0) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(waitid) {
+  const pid_t child = fork();
+  if (child == 0) _exit(47);
+  if (waitid(P_PID, id_t(child), in_area<siginfo_t>(p), WEXITED) != 0) abort();
+  WRITTEN_WITHIN(p->area + 24, 4, p->area, sizeof(siginfo_t));
+}
+WRITER(mincore) {
+  if (mincore(p, 4096, in_area<unsigned char>(p)) != 0) abort();
+  p->area[1] = 47;
+  WRITTEN(p->area, 2);
+}
+WRITER(getxattr) {
+  const int file = open("attributed", O_CREAT | O_RDWR, 0600);
+  if (fsetxattr(file, "user.blackout", "4711 alpha", 10, 0) != 0) abort();
+  if (fgetxattr(file, "user.blackout", p->area, 64) != 10) abort();
+  WRITTEN(p->area, 10);
+}
+WRITER(name_to_handle) {
+  auto* handle = in_area<file_handle>(p);
+  handle->handle_bytes = 128;
+  persist(handle, 8);
+  int mount = 0;
+  if (name_to_handle_at(AT_FDCWD, "pool", handle, &mount, 0) != 0) abort();
+  WRITTEN_OF(p->area, 12, 136);
+}
+WRITER(sysinfo) {
+  if (syscall(SYS_sysinfo, p->area) != 0) abort();
+  WRITTEN_WITHIN(p->area + 32, 8, p->area, 112);
+}
+WRITER(prlimit_old) {
+  if (prlimit(0, RLIMIT_NOFILE, nullptr, in_area<rlimit>(p)) != 0) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(recvfrom_address) {
+  const int here = socket(AF_INET, SOCK_DGRAM, 0), there = socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  if (bind(here, reinterpret_cast<sockaddr*>(&address), length) != 0) abort();
+  if (getsockname(here, reinterpret_cast<sockaddr*>(&address), &length) != 0) abort();
+  if (sendto(there, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), length) != 1) abort();
+  char got[4];
+  length = sizeof address;
+  if (recvfrom(here, got, 4, 0, in_area<sockaddr>(p), &length) != 1) abort();
+  WRITTEN(p->area, 8);
+}
+WRITER(death_signal) {
+  memset(p->area, 0x55, 4);
+  persist(p->area, 4);
+  if (prctl(PR_GET_PDEATHSIG, p->area) != 0) abort();
+  WRITTEN(p->area, 4);
+}
+WRITER(file_writev_odd) {
+  const int file = open(g_pool_path, O_RDWR);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  const iovec parts[] = {{nullptr, 0},
+                         {const_cast<char*>(some_bytes()), 3},
+                         {p->more, 0},
+                         {const_cast<char*>(some_bytes()), 13},
+                         {nullptr, 0}};
+  if (writev(file, parts, 5) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(pwritev2_here) {
+  const int file = open(g_pool_path, O_RDWR);
+  lseek(file, offset_of(p, p->area), SEEK_SET);
+  const iovec part = {const_cast<char*>(some_bytes()), 16};
+  if (pwritev2(file, &part, 1, -1, 0) != 16) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(child_vm_writev) {
+  // Another process writes into the memory of this one.
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    const iovec local = {const_cast<char*>(some_bytes()), 16}, remote = {p->area, 16};
+    _exit(process_vm_writev(parent, &local, 1, &remote, 1, 0) == 16 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) abort();
+  WRITTEN(p->area, 16);
+}
+
+// Mappings that change.
+WRITER(mremap_second) {
+  // Of nothing: another mapping of the same pages.
+  void* second = mremap(p, 0, 16384, MREMAP_MAYMOVE);
+  if (second == MAP_FAILED) abort();
+  *in_area<volatile long>(static_cast<Pool*>(second)) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(remap_pages) {
+  // Another page of the file is at this address now.
+  if (remap_file_pages(p->more, 4096, 0, size_t(offset_of(p, p->area)) / 4096, 0) != 0) abort();
+  *reinterpret_cast<volatile long*>(p->more) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(madvise_remove) {
+  *in_area<volatile long>(p) = 4711;
+  persist(p->area, 8);
+  if (madvise(p->area, 4096, MADV_REMOVE) != 0) abort();
+  if (*in_area<volatile long>(p) != 0) abort();
+  *in_area<volatile long>(p) = 815;
+  WRITTEN(p->area, 8);
+}
+WRITER(zero_range) {
+  const int file = open(g_pool_path, O_RDWR);
+  *in_area<volatile long>(p) = 4711;
+  persist(p->area, 8);
+  if (fallocate(file, FALLOC_FL_ZERO_RANGE, offset_of(p, p->area), 4096) != 0) abort();
+  if (*in_area<volatile long>(p) != 0) abort();
+  *in_area<volatile long>(p) = 815;
+  WRITTEN(p->area, 8);
+}
+WRITER(map_over) {
+  // For a while something else is at this address.
+  *in_area<volatile long>(p) = 1;
+  persist(p->area, 8);
+  if (mmap(p->area, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p->area) abort();
+  *in_area<volatile long>(p) = 815;
+  const int file = open(g_pool_path, O_RDWR);
+  if (mmap(p->area, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset_of(p, p->area)) != p->area)
+    abort();
+  *in_area<volatile long>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(fault_jump) {
+  // The program's own fault, out of which it jumps.
+  static sigjmp_buf back;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { siglongjmp(back, 1); };
+  sigaction(SIGSEGV, &action, nullptr);
+  if (mprotect(p->area, 4096, PROT_READ) != 0) abort();
+  if (sigsetjmp(back, 1) == 0)
+    *in_area<volatile long>(p) = 4711;
+  else if (mprotect(p->area, 4096, PROT_READ | PROT_WRITE) != 0)
+    abort();
+  *in_area<volatile long>(p) = 4711;
+  WRITTEN(p->area, 8);
+}
+WRITER(queued_signal) {
+  g_shared = p;
+  struct sigaction action = {};
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    *in_area<volatile long>(g_shared) = info->si_value.sival_int;
+    *in_area<volatile long>(g_shared, 8) = 815;
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGRTMIN + 3, &action, nullptr);
+  sigval value = {};
+  value.sival_int = 4711;
+  if (sigqueue(getpid(), SIGRTMIN + 3, value) != 0) abort();
+  WRITTEN(p->area, 16);
+}
+WRITER(spawn) {
+  pid_t child;
+  const char* words[] = {g_program, g_pool_path, "write", "direct", right ? "right" : "bug", nullptr};
+  if (posix_spawn(&child, g_program, nullptr, nullptr, const_cast<char**>(words), environ) != 0) abort();
+  waitpid(child, nullptr, 0);
+  return {nullptr, 0};
+}
+
+// Instructions.
+WRITER(stosb_backwards) {
+  void* to = p->area + 39;
+  size_t count = 40;
+  asm volatile("std; rep stosb; cld" : "+D"(to), "+c"(count) : "a"(0x47) : "memory");
+  WRITTEN(p->area, 40);
+}
+WRITER(btc_negative) {
+  asm volatile("lock btcq %1, (%0)" : : "r"(p->area + 4096), "r"(long{-4096 * 8 + 5}) : "memory", "cc");
+  WRITTEN(p->area, 1);
+}
+WRITER(enter) {
+  asm volatile(
+      "movq %%rsp, %%rbx; movq %%rbp, %%r12; leaq 128(%0), %%rsp; movq $4711, %%rbp; enter $16, $0; movq %%r12, %%rbp; "
+      "movq %%rbx, %%rsp"
+      :
+      : "r"(p->area)
+      : "rbx", "r12", "memory");
+  WRITTEN(p->area + 120, 8);
+}
+WRITER(call_in_pm) {
+  // The address to return to goes to PM, and comes from there.
+  asm volatile("movq %%rsp, %%rbx; leaq 128(%0), %%rsp; call 1f; jmp 2f; 1: ret; 2: movq %%rbx, %%rsp"
+               :
+               : "r"(p->area)
+               : "rbx", "memory");
+  WRITTEN(p->area + 120, 8);
+}
+WRITER(pushf) {
+  asm volatile("movq %%rsp, %%rbx; leaq 128(%0), %%rsp; pushfq; movq %%rbx, %%rsp" : : "r"(p->area) : "rbx", "memory");
+  WRITTEN(p->area + 120, 8);
+}
+WRITER(fbstp) {
+  const long value = 4711;
+  asm volatile("fildq %1; fbstp (%0)" : : "r"(p->area), "m"(value) : "memory");
+  WRITTEN(p->area, 10);
+}
+WRITER(fnsave) {
+  asm volatile("fnsave (%0)" : : "r"(p->area) : "memory");
+  WRITTEN_OF(p->area, 8, 108);
+}
+WRITER(fistp) {
+  const double value = 4711;
+  asm volatile("fldl %1; fistpll (%0); fldl %1; fisttpl 8(%0); fldl %1; fstps 12(%0)"
+               :
+               : "r"(p->area), "m"(value)
+               : "memory");
+  WRITTEN(p->area, 16);
+}
+WRITER(xsave) {
+  asm volatile("xsave (%0)" : : "r"(p->area), "a"(7), "d"(0) : "memory");
+  WRITTEN_WITHIN(p->area + 512, 8, p->area, 4096);
+}
+WRITER(pextr) {
+  asm volatile(
+      "movq %1, %%xmm0; movddup %%xmm0, %%xmm0; pextrq $1, %%xmm0, (%0); pextrd $1, %%xmm0, 8(%0); pextrw $0, %%xmm0, "
+      "12(%0); pextrb $0, %%xmm0, "
+      "14(%0); movhps %%xmm0, 16(%0); movlpd %%xmm0, 24(%0)"
+      :
+      : "r"(p->area), "r"(0x4711081547110815)
+      : "xmm0", "memory");
+  WRITTEN(p->area, 32);
+}
+WRITER(half_floats) {
+  asm volatile("vpcmpeqd %%xmm0, %%xmm0, %%xmm0; vcvtps2ph $0, %%xmm0, (%0); vzeroupper"
+               :
+               : "r"(p->area)
+               : "xmm0", "memory");
+  WRITTEN(p->area, 8);
+}
+WRITER(mask_moved) {
+  // Only some of its elements are stored.
+  asm volatile(
+      "vpcmpeqd %%ymm0, %%ymm0, %%ymm0; vpslldq $8, %%ymm0, %%ymm1; vpmaskmovq %%ymm0, %%ymm1, (%0); vzeroupper"
+      :
+      : "r"(p->area)
+      : "xmm0", "xmm1", "memory");
+  WRITTEN(p->area + 8, 8);
+}
+WRITER(shifts) {
+  *in_area<volatile long>(p) = 0x4711;
+  persist(p->area, 8);
+  asm volatile("rolq $3, (%0); shldq $5, %1, (%0); negq (%0); notl (%0)" : : "r"(p->area), "r"(815L) : "memory", "cc");
+  WRITTEN(p->area, 8);
+}
+WRITER(clzero) {
+  memset(p->area, 0x47, 64);
+  persist(p->area, 64);
+  // Past the cache: a fence is all it needs.
+  asm volatile("clzero" : : "a"(p->area + 5) : "memory");
+  if (right) fence();
+  return {p->area, 16};
 }
 
 // Libraries with one thing in them, linked (WITH_LIBRARIES) or loaded when they are needed.
