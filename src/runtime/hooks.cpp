@@ -339,8 +339,9 @@ BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) 
   if (self.depth == 0) switchPoint(site);
   bool writes = site->kind != BLACKOUT_SITE_Load;
   bool fresh = false;
-  if (observesCrash() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
-    fresh = observe(p, size, site, BLACKOUT_FRAME());
+  bool reads = !writes || site->kind == BLACKOUT_SITE_CmpXchg ||
+               (site->kind == BLACKOUT_SITE_Rmw && (site->flags & BLACKOUT_SITE_BLIND) == 0);
+  if (observesCrash() && reads) fresh = observe(p, size, site, BLACKOUT_FRAME());
   if (self.busy && (self.depth == 0 || self.appending))
     return p;  // a signal handler inside an event: leave() counts it
   if (self.depth == 0) Scope::enter();
