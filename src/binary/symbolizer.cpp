@@ -5,9 +5,13 @@
 #include <llvm/DebugInfo/Symbolize/Symbolize.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/Support/Error.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "binary/trapped_sites.h"
@@ -50,11 +54,85 @@ std::string known(const std::string& text) { return text == llvm::DILineInfo::Ba
 }  // namespace
 
 struct Symbolizer::Engine {
-  llvm::symbolize::LLVMSymbolizer symbolizer;
-  std::unordered_map<std::uint64_t, std::vector<Frame>> cache;  // by return address
+  // Made for the first address that nobody has asked for yet.
+  llvm::symbolize::LLVMSymbolizer& symbolizer() {
+    if (!made_) made_.emplace();
+    return *made_;
+  }
+
+ private:
+  std::optional<llvm::symbolize::LLVMSymbolizer> made_;
 };
 
-Symbolizer::Symbolizer(const Trace& trace) : trace_(trace), engine_(std::make_unique<Engine>()) {}
+namespace {
+
+// What was found of the addresses in a program file, as long as the file is the same.
+struct FileFrames {
+  std::array<std::uint64_t, 6> identity{};
+  std::unordered_map<std::uint64_t, std::vector<Frame>> at;  // by address in the file
+};
+
+// Empty: it is gone or unreadable.
+std::optional<std::array<std::uint64_t, 6>> identityOf(const std::string& path) {
+  struct stat s{};
+  if (stat(path.c_str(), &s) != 0) return std::nullopt;
+  return std::array<std::uint64_t, 6>{s.st_dev,
+                                      s.st_ino,
+                                      static_cast<std::uint64_t>(s.st_size),
+                                      static_cast<std::uint64_t>(s.st_mtim.tv_sec),
+                                      static_cast<std::uint64_t>(s.st_mtim.tv_nsec),
+                                      static_cast<std::uint64_t>(s.st_ctim.tv_nsec)};
+}
+
+// Of all files; one lock is enough, because what it guards is short.
+class KnownFrames {
+ public:
+  std::optional<std::vector<Frame>> find(const std::string& path, const std::array<std::uint64_t, 6>& identity,
+                                         std::uint64_t address) {
+    std::lock_guard lock(mutex_);
+    auto file = files_.find(path);
+    if (file == files_.end() || file->second.identity != identity) return std::nullopt;
+    auto at = file->second.at.find(address);
+    return at == file->second.at.end() ? std::nullopt : std::optional(at->second);
+  }
+  void keep(const std::string& path, const std::array<std::uint64_t, 6>& identity, std::uint64_t address,
+            const std::vector<Frame>& frames) {
+    constexpr std::size_t kMost = 100'000;  // addresses
+    std::lock_guard lock(mutex_);
+    if (count_ >= kMost) {
+      files_.clear();
+      count_ = 0;
+    }
+    FileFrames& file = files_[path];
+    if (file.identity != identity) {
+      count_ -= file.at.size();
+      file = {identity, {}};
+    }
+    count_ += file.at.try_emplace(address, frames).second ? 1 : 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, FileFrames> files_;  // by path
+  std::size_t count_ = 0;
+};
+
+KnownFrames& knownFrames() {
+  static KnownFrames known;
+  return known;
+}
+
+}  // namespace
+
+// What one trace asks for.
+struct Symbolizer::Cache {
+  std::unordered_map<std::uint64_t, std::vector<Frame>> frames;                           // by return address
+  std::map<std::string, std::optional<std::array<std::uint64_t, 6>>, std::less<>> files;  // by path
+};
+
+std::shared_ptr<Symbolizer::Engine> Symbolizer::makeEngine() { return std::make_shared<Engine>(); }
+Symbolizer::Symbolizer(const Trace& trace, std::shared_ptr<Engine> engine)
+    : trace_(trace), engine_(std::move(engine)), cache_(std::make_unique<Cache>()) {}
 Symbolizer::~Symbolizer() = default;
 
 std::vector<Frame> framesOf(const Source& source) {
@@ -77,7 +155,7 @@ Frame frameAt(const Trace& trace, StackId where) {
 }
 
 const std::vector<Frame>& Symbolizer::lookUp(std::uint64_t returnAddress) {
-  auto [at, isNew] = engine_->cache.try_emplace(returnAddress);
+  auto [at, isNew] = cache_->frames.try_emplace(returnAddress);
   std::vector<Frame>& frames = at->second;
   if (!isNew || returnAddress == 0) return frames;
   // The call is the instruction before; an address may have been reused by a later dlopen.
@@ -87,8 +165,14 @@ const std::vector<Frame>& Symbolizer::lookUp(std::uint64_t returnAddress) {
     if (pc >= m.begin && pc < m.end) module = &m;
   if (module == nullptr) return frames;
 
+  auto [file, first] = cache_->files.try_emplace(module->path);
+  if (first) file->second = identityOf(module->path);
+  if (file->second)
+    if (auto found = knownFrames().find(module->path, *file->second, pc - module->bias))
+      return frames = std::move(*found);
+
   llvm::object::SectionedAddress address{pc - module->bias, llvm::object::SectionedAddress::UndefSection};
-  auto info = engine_->symbolizer.symbolizeInlinedCode(module->path, address);
+  auto info = engine_->symbolizer().symbolizeInlinedCode(module->path, address);
   if (!info) {
     // The program file is gone or unreadable: the frame is still worth its module's name.
     llvm::consumeError(info.takeError());
@@ -104,6 +188,7 @@ const std::vector<Frame>& Symbolizer::lookUp(std::uint64_t returnAddress) {
       function = fmt::format("{}+{:#x}", baseName(module->path), pc - module->bias);
     frames.push_back({std::move(function), known(line.FileName), line.Line, line.Column, module->path, i + 1 < count});
   }
+  if (file->second) knownFrames().keep(module->path, *file->second, pc - module->bias, frames);
   return frames;
 }
 

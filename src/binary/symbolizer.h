@@ -17,10 +17,14 @@ std::vector<Frame> framesOf(const Source& source);
 // The line of the source that a place of a trace is, as its site says; empty: unknown.
 Frame frameAt(const Trace& trace, StackId where);
 
+// What debug information says of an address is found once: the recordings of a check are of the same program files.
 class Symbolizer {
  public:
-  explicit Symbolizer(const Trace& trace);
+  // What reads debug information. Whoever makes several symbolizers gives them one, so that each file is read once.
+  struct Engine;
+  explicit Symbolizer(const Trace& trace, std::shared_ptr<Engine> engine = makeEngine());
   ~Symbolizer();
+  static std::shared_ptr<Engine> makeEngine();
 
   std::vector<Frame> stackOf(StackId where);
   // Where the run of the trace ended.
@@ -34,18 +38,24 @@ class Symbolizer {
   // Adds the calls that the return addresses name, up to main or a thread's first function.
   void append(std::vector<Frame>& stack, std::span<const std::uint64_t> returnAddresses);
 
-  struct Engine;
+  struct Cache;
   const Trace& trace_;
-  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;
+  std::unique_ptr<Cache> cache_;
 };
 
 // The symbolizer as findings want it: for any trace.
 class SymbolizedStacks : public Stacks {
  public:
-  std::vector<Frame> at(const Trace& trace, StackId where) override { return Symbolizer(trace).stackOf(where); }
-  std::vector<Frame> endOf(const Trace& trace, const Outcome& outcome) override {
-    return Symbolizer(trace).stackOf(outcome);
+  std::vector<Frame> at(const Trace& trace, StackId where) override {
+    return Symbolizer(trace, engine_).stackOf(where);
   }
+  std::vector<Frame> endOf(const Trace& trace, const Outcome& outcome) override {
+    return Symbolizer(trace, engine_).stackOf(outcome);
+  }
+
+ private:
+  std::shared_ptr<Symbolizer::Engine> engine_ = Symbolizer::makeEngine();
 };
 
 }  // namespace blackout

@@ -53,26 +53,40 @@ std::string waitingPlace(Stacks& stacks, const Trace& trace, StackId where) {
   return text;
 }
 
-// Of a recording that ended because all threads waited for each other: where each of them did.
+// Of a recording that ended because all threads waited for each other, or all that did not spin: where each of them
+// was.
 void tellDeadlock(const Trace& trace, Report& report) {
-  if (trace.count(EventKind::Switch) == 0) return;
-  std::map<ThreadNo, const Event*> waiting;
-  bool all = false;
+  if (trace.count(EventKind::Switch) == 0 || (trace.problems() & BLACKOUT_PROBLEM_STOPPED) == 0) return;
+  struct Last {
+    const Event* e;
+    bool spins;
+  };
+  std::map<ThreadNo, Last> waiting;
+  bool all = false, spin = false;
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
     const Event& e = trace[n];
-    if (groupOf(e) == EventGroup::Table || kindOf(e) == EventKind::End) continue;
-    waiting.erase(threadOf(e));
-    constexpr unsigned kWaits = 2;
-    if (kindOf(e) != EventKind::Switch || e.len != kWaits) continue;
-    waiting[threadOf(e)] = &e;
-    all = static_cast<std::uint32_t>(e.value) == 0;
+    if (groupOf(e) == EventGroup::Table || groupOf(e) == EventGroup::Load || kindOf(e) == EventKind::End) continue;
+    constexpr unsigned kYields = 1, kWaits = 2;
+    bool turns = kindOf(e) == EventKind::Switch;
+    auto to = static_cast<std::uint32_t>(e.value);
+    bool spins = turns && e.len == kYields && to == e.value >> 32;
+    bool waits = turns && e.len == kWaits;
+    // Whoever spins gives its turn away again and again.
+    auto known = waiting.find(threadOf(e));
+    if (turns && !waits && !spins && known != waiting.end() && known->second.spins) continue;
+    if (known != waiting.end()) waiting.erase(known);
+    if (!waits && !spins) continue;
+    waiting.emplace(threadOf(e), Last{&e, spins});
+    all = waits && to == 0;
   }
-  if (!all || (trace.problems() & BLACKOUT_PROBLEM_STOPPED) == 0) return;
+  for (const auto& [thread, last] : waiting) spin |= last.spins;
+  if (!all && !spin) return;
   SymbolizedStacks stacks;
-  std::string text = "The recorded run ended in a deadlock: ";
-  for (bool first = true; const auto& [thread, e] : waiting) {
-    text += fmt::format("{}thread {} waits {}", first ? "" : "; ", e->value >> 32,
-                        waitingPlace(stacks, trace, stackOf(*e)));
+  std::string text = spin ? "The recorded run was ended because all threads that could go on spin: "
+                          : "The recorded run ended in a deadlock: ";
+  for (bool first = true; const auto& [thread, last] : waiting) {
+    text += fmt::format("{}thread {} {} {}", first ? "" : "; ", last.e->value >> 32, last.spins ? "spins" : "waits",
+                        waitingPlace(stacks, trace, stackOf(*last.e)));
     first = false;
   }
   report.incomplete.push_back(text + ".");

@@ -45,7 +45,7 @@ typedef struct blackout_site {
   uint32_t number; /* the runtime's; 0 in the file */
   uint16_t size;   /* bytes accessed; 0: varies */
   uint8_t kind;    /* blackout_site_kind */
-  uint8_t flags;   /* BLACKOUT_SITE_ATOMIC, _TRAPPED */
+  uint8_t flags;   /* BLACKOUT_SITE_ATOMIC, _TRAPPED, _BLIND */
   int32_t places;  /* blackout_place[], offset from this field */
   uint32_t place_count;
   int32_t type;     /* "Struct.field", offset from this field; 0: unknown */
@@ -53,6 +53,7 @@ typedef struct blackout_site {
 } blackout_site;
 #define BLACKOUT_SITE_ATOMIC 1u
 #define BLACKOUT_SITE_TRAPPED 2u /* in code without a site table: its id is of events/trapped_id.h */
+#define BLACKOUT_SITE_BLIND 4u   /* a locked store or exchange: nobody gets to know what was there before */
 
 /* Kept bitcode. Each translation unit leaves one record in the section `blackout_bitcode` of its object file: LLVM
  * bitcode prepared for analysis (src/pass/prepare.h says how, src/ir/prepared.h with which metadata). The section

@@ -56,6 +56,14 @@ std::string SiteWriter::typeOf(const std::vector<SourceChain>& sources, std::uin
   return agreed ? type : "";
 }
 
+// Whether what the instruction reads reaches nobody: a store that is made by xchg (or cmpxchg16b), an exchange without
+// a result. To a restart it is a store.
+static bool isBlind(const Instruction& i) {
+  if (isa<StoreInst>(i)) return true;
+  const auto* rmw = dyn_cast<AtomicRMWInst>(&i);
+  return rmw != nullptr && rmw->getOperation() == AtomicRMWInst::Xchg && rmw->use_empty();
+}
+
 GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, std::uint64_t size, bool atomic,
                                 std::uint32_t element) {
   LLVMContext& c = module_.getContext();
@@ -96,8 +104,9 @@ GlobalVariable* SiteWriter::row(const Instruction& i, blackout_site_kind kind, s
       siteType_,
       {ConstantInt::get(i64, sources[0].id), number(0), ConstantInt::get(Type::getInt16Ty(c), size > 0xffff ? 0 : size),
        ConstantInt::get(Type::getInt8Ty(c), kind),
-       ConstantInt::get(Type::getInt8Ty(c), atomic ? BLACKOUT_SITE_ATOMIC : 0), relative(places, site, {5}),
-       number(static_cast<std::uint32_t>(count)), type, number(element)}));
+       ConstantInt::get(Type::getInt8Ty(c), (atomic ? BLACKOUT_SITE_ATOMIC : 0) |
+                                                (kind == BLACKOUT_SITE_Rmw && isBlind(i) ? BLACKOUT_SITE_BLIND : 0)),
+       relative(places, site, {5}), number(static_cast<std::uint32_t>(count)), type, number(element)}));
   return site;
 }
 

@@ -286,7 +286,7 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
       uint64_t v = 0;
       if (loadBehindStores(p, v, sizeof(T), site, frame)) return T(v);
     } else {
-      switchAt(site);
+      switchToLook(site, nullptr);
     }
   }
   if (!inRun()) return *static_cast<const volatile T*>(p);
@@ -336,11 +336,13 @@ BLACKOUT_HOOK uint64_t __blackout_load8(const void* p, blackout_site* s) {
 
 BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) {
   if (!inRun()) return p;
-  if (self.depth == 0) switchPoint(site);
   bool writes = site->kind != BLACKOUT_SITE_Load;
+  if (__builtin_expect(controlled, 0) && self.depth == 0)
+    !writes || site->kind == BLACKOUT_SITE_CmpXchg ? switchToLook(site, nullptr) : switchAt(site);
   bool fresh = false;
-  if (observesCrash() && (!writes || site->kind == BLACKOUT_SITE_Rmw || site->kind == BLACKOUT_SITE_CmpXchg))
-    fresh = observe(p, size, site, BLACKOUT_FRAME());
+  bool reads = !writes || site->kind == BLACKOUT_SITE_CmpXchg ||
+               (site->kind == BLACKOUT_SITE_Rmw && (site->flags & BLACKOUT_SITE_BLIND) == 0);
+  if (observesCrash() && reads) fresh = observe(p, size, site, BLACKOUT_FRAME());
   if (self.busy && (self.depth == 0 || self.appending))
     return p;  // a signal handler inside an event: leave() counts it
   if (self.depth == 0) Scope::enter();
@@ -350,6 +352,7 @@ BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) 
 
 BLACKOUT_HOOK void __blackout_leave(void* p, size_t size, blackout_site* site, int stored) {
   if (!inRun()) return;
+  if (__builtin_expect(controlled, 0) && site->kind == BLACKOUT_SITE_CmpXchg && stored != 0) gotOnHere();
   if (observesCrash() && site->kind != BLACKOUT_SITE_Load && stored != 0) overwrite(p, size);
   if (self.depth == 0 || self.appending) {
     if (recordsEvents()) nestedAccess();
@@ -448,7 +451,7 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 BLACKOUT_HOOK void __blackout_switch(const void* p) {
   // The hook of an access to PM comes itself.
   if (!controlled || findRegion(p) != nullptr) return;
-  switchAt(__builtin_return_address(0));
+  switchToLook(__builtin_return_address(0), p);
   // What is volatile on the thread's own stack, others may look at.
   if (waitsInBuffer() && isOwnStack(p)) emptyBuffer();
 }

@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/namespaces.h"
@@ -22,6 +24,7 @@
 #include "runtime/real.h"
 #include "runtime/recorder.h"
 #include "runtime/recovery.h"
+#include "runtime/schedule.h"
 
 using namespace blackout::rt;
 
@@ -108,9 +111,40 @@ BLACKOUT_EXPORT int listen(int fd, int backlog) noexcept {
   if (r == 0 && inRun()) listening();
   return int(r);
 }
+// A thread under control asks without waiting, and gives its turn away until there is an answer.
+static int connectInTurn(int fd, const struct sockaddr* address, socklen_t size) {
+  long flags = controlled && isRecording() ? syscall(SYS_fcntl, fd, F_GETFL) : -1;
+  if (flags < 0 || (flags & O_NONBLOCK) != 0) return BLACKOUT_REAL(connect)(fd, address, size);
+  syscall(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
+  int r = 0;
+  // Too many wait for a local socket's owner already. No descriptor tells when that changes.
+  while ((r = int(syscall(SYS_connect, fd, address, size))) != 0 && errno == EAGAIN && address->sa_family == AF_UNIX) {
+    if (!controlled) break;
+    gotOnHere();
+    yieldTurn();
+    struct timespec moment{0, 100000};
+    syscall(SYS_nanosleep, &moment, nullptr);
+  }
+  if (r != 0 && errno == EINPROGRESS) {
+    pollfd one{fd, POLLOUT, 0};
+    waitOutside(&one, 1);
+    while (syscall(SYS_poll, &one, 1, -1) < 0 && errno == EINTR) {
+    }
+    int error = 0;
+    socklen_t length = sizeof error;
+    syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    r = error == 0 ? 0 : -1;
+    if (error != 0) errno = error;
+  }
+  int saved = errno;
+  syscall(SYS_fcntl, fd, F_SETFL, flags);
+  errno = saved;
+  if (r != 0 && errno == EAGAIN) return BLACKOUT_REAL(connect)(fd, address, size);
+  return r;
+}
 BLACKOUT_EXPORT int connect(int fd, const struct sockaddr* address, socklen_t size) {
   Address a(address, size, Use::Look);
-  int r = BLACKOUT_REAL(connect)(fd, a.address, a.size);
+  int r = connectInTurn(fd, a.address, a.size);
   usedOutside();
   return r;
 }

@@ -1,10 +1,12 @@
 // Reads of streams that may have to wait: libc reads the descriptor from inside, where no thread can give its turn away
 // (outside.h). So where threads are under control, a stream whose buffer is empty waits here first, and no more is
-// asked of libc at once than the buffer has. All others go to libc as they are.
+// asked of libc at once than the buffer has. All others go to libc as they are. The scanf family, of which nobody knows
+// how much it will read, reads from a stream that gets its bytes here, one by one.
 
 #undef _FORTIFY_SOURCE
 #define __NO_INLINE__ 1  // libc's headers define some of these in place otherwise
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -121,3 +123,95 @@ BLACKOUT_EXPORT size_t __fread_chk(void* to, size_t room, size_t size, size_t co
   if (__builtin_mul_overflow(size, count, &total) || total > room) abort();
   return fread(to, size, count, file);
 }
+
+// Those that leave the stream's lock alone: under control nobody else has the turn meanwhile.
+BLACKOUT_EXPORT int fgetc_unlocked(FILE* file) {
+  return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(fgetc_unlocked)(file);
+}
+BLACKOUT_EXPORT int(getc_unlocked)(FILE* file) { return fgetc_unlocked(file); }
+BLACKOUT_EXPORT int(getchar_unlocked)() { return fgetc_unlocked(stdin); }
+BLACKOUT_EXPORT size_t fread_unlocked(void* to, size_t size, size_t count, FILE* file) {
+  size_t total = 0;
+  bool none = __builtin_mul_overflow(size, count, &total) || total == 0;
+  return none || !mayWait(file, to, total) ? BLACKOUT_REAL(fread_unlocked)(to, size, count, file)
+                                           : fread(to, size, count, file);
+}
+BLACKOUT_EXPORT char* fgets_unlocked(char* to, int size, FILE* file) {
+  return size < 2 || !mayWait(file, to, size_t(size)) ? BLACKOUT_REAL(fgets_unlocked)(to, size, file)
+                                                      : fgets(to, size, file);
+}
+BLACKOUT_EXPORT char* __fgets_unlocked_chk(char* to, size_t room, int size, FILE* file) {
+  if (size > 0 && size_t(size) > room) abort();
+  return fgets_unlocked(to, size, file);
+}
+BLACKOUT_EXPORT size_t __fread_unlocked_chk(void* to, size_t room, size_t size, size_t count, FILE* file) {
+  size_t total = 0;
+  if (__builtin_mul_overflow(size, count, &total) || total > room) abort();
+  return fread_unlocked(to, size, count, file);
+}
+// What libc's headers make of getc_unlocked() where the buffer is empty.
+extern "C" int __uflow(FILE* file);
+BLACKOUT_EXPORT int __uflow(FILE* file) { return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(__uflow)(file); }
+
+namespace {
+
+using Scan = int(FILE*, const char*, va_list);
+
+ssize_t giveByte(void* from, char* to, size_t size) {
+  if (size == 0) return 0;
+  int c = takeByte(static_cast<FILE*>(from));
+  if (c == EOF) return ferror(static_cast<FILE*>(from)) != 0 ? -1 : 0;
+  *to = char(c);
+  return 1;
+}
+
+int scanInTurn(Scan* scan, FILE* file, const char* format, va_list arguments) {
+  if (!mayWait(file)) return scan(file, format, arguments);
+  cookie_io_functions_t reads{};
+  reads.read = giveByte;
+  FILE* bytes = fopencookie(file, "r", reads);
+  if (bytes == nullptr) return scan(file, format, arguments);
+  setvbuf(bytes, nullptr, _IONBF, 0);
+  int r = scan(bytes, format, arguments);
+  int saved = errno;
+  // It looks at one more than it takes.
+  if (int c = buffered(bytes) != 0 ? fgetc(bytes) : EOF; c != EOF) ungetc(c, file);
+  fclose(bytes);
+  errno = saved;
+  return r;
+}
+
+}  // namespace
+
+// Of two kinds: what %a means, which differs between C's standards, is in the name.
+#define BLACKOUT_SCANS(prefix)                                                                                         \
+  static Scan* prefix##real() { return reinterpret_cast<Scan*>(lookUp<#prefix "vfscanf">()); }                         \
+  extern "C" __attribute__((visibility("default"))) int prefix##ours_vfscanf(FILE*, const char*,                       \
+                                                                             va_list) __asm__(#prefix "vfscanf");      \
+  extern "C"                                                                                                           \
+      __attribute__((visibility("default"))) int prefix##ours_vscanf(const char*, va_list) __asm__(#prefix "vscanf");  \
+  extern "C" __attribute__((visibility("default"))) int prefix##ours_fscanf(FILE*, const char*,                        \
+                                                                            ...) __asm__(#prefix "fscanf");            \
+  extern "C" __attribute__((visibility("default"))) int prefix##ours_scanf(const char*, ...) __asm__(#prefix "scanf"); \
+  int prefix##ours_vfscanf(FILE* file, const char* format, va_list arguments) {                                        \
+    return scanInTurn(prefix##real(), file, format, arguments);                                                        \
+  }                                                                                                                    \
+  int prefix##ours_vscanf(const char* format, va_list arguments) {                                                     \
+    return scanInTurn(prefix##real(), stdin, format, arguments);                                                       \
+  }                                                                                                                    \
+  int prefix##ours_fscanf(FILE* file, const char* format, ...) {                                                       \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, format);                                                                                       \
+    int r = scanInTurn(prefix##real(), file, format, arguments);                                                       \
+    va_end(arguments);                                                                                                 \
+    return r;                                                                                                          \
+  }                                                                                                                    \
+  int prefix##ours_scanf(const char* format, ...) {                                                                    \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, format);                                                                                       \
+    int r = scanInTurn(prefix##real(), stdin, format, arguments);                                                      \
+    va_end(arguments);                                                                                                 \
+    return r;                                                                                                          \
+  }
+BLACKOUT_SCANS()
+BLACKOUT_SCANS(__isoc99_)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "events/trace_format.h"
+#include "events/waits.h"
 #include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/processes.h"
@@ -26,6 +28,8 @@ namespace {
 
 enum class State : uint8_t { None, Ready, Waits, Ended };
 
+constexpr uint32_t kKeptFrames = 16;
+
 struct Thread {
   uint32_t turn = 0;  // a futex: 1: it has the turn
   State state = State::None;
@@ -39,6 +43,9 @@ struct Thread {
   const void* site = nullptr;  // of its last step
   uint32_t again = 0;          // steps at that site, one after another
   uint32_t tid = 0;
+  bool told = false;        // where it spins, since that was asked
+  uint32_t frameCount = 0;  // of a restart: where it waits, or spins
+  uint64_t frames[kKeptFrames];
   pthread_t handle{};
 };
 
@@ -72,6 +79,7 @@ uint64_t turnBegan = 0;  // the step at which it got it
 uint64_t waits = 0;
 uint32_t idleRounds = 0;  // in which nobody got on
 bool retried = false;     // everybody who could was woken for nothing, and nobody has got on since
+uint64_t idle = 0;        // steps since anybody did something that another thread could notice
 const char* lost_ = nullptr;
 bool forEver = false;
 uint32_t tableLock = 0;
@@ -120,6 +128,36 @@ struct Table {
 };
 
 Thread& me() { return threads[self.turns]; }
+
+// What a thread has seen at the places at which it goes on and on: a spin loop sees the same each time.
+struct Seen {
+  const void* site = nullptr;
+  uint64_t value = 0;
+};
+constexpr uint32_t kSeen = 16;
+thread_local __attribute__((tls_model("initial-exec"))) Seen seen[kSeen];
+thread_local __attribute__((tls_model("initial-exec"))) uint64_t storesSeen = 0;
+
+void gotOn() {
+  if (__builtin_expect(idle == 0, 1)) return;
+  idle = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i) threads[i].told = false;
+}
+
+// A step that may be one of a spin: `at` (null: nothing that could change) holds what it held when the thread was there
+// before, and the thread has stored nothing to PM meanwhile.
+void maybeIdle(const void* site, const void* at) {
+  uint64_t value = 0;
+  if (at != nullptr) memcpy(&value, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{7}), 8);
+  Seen& s = seen[(reinterpret_cast<uintptr_t>(site) * 0x9e3779b97f4a7c15ull) >> 60];
+  bool same = s.site == site && s.value == value && storesSeen == self.stores;
+  s = {site, value};
+  storesSeen = self.stores;
+  if (same)
+    ++idle;
+  else
+    gotOn();
+}
 
 uint64_t now() {
   if (turnClock != nullptr) return turnClock->now();
@@ -209,6 +247,33 @@ class Watch {
 
 uint32_t wakeSomebody();
 void giveTurn(uint32_t to);
+
+// So many steps without anything new: all that could go on spin. That is no proof, a loop may count; so a recording
+// ends without a verdict, and a restart by the limit that it has for its steps.
+bool spinTooLong() {
+  constexpr uint64_t kMost = 20'000'000;
+  return __builtin_expect(idle > (isRestart() && worker->step_limit < kMost ? worker->step_limit : kMost), 0);
+}
+
+void keepStack(const void* frame) {
+  Stack stack;
+  walkStack(stack, frame);
+  Thread& t = me();
+  t.frameCount = uint32_t(stack.count) < kKeptFrames ? uint32_t(stack.count) : kKeptFrames;
+  memcpy(t.frames, stack.frames, t.frameCount * sizeof t.frames[0]);
+}
+
+// All that could go on spin: of a restart, where each thread of it is.
+void tellThreads() {
+  for (uint32_t i = 1; i <= threadCount && worker->waiting_count < BLACKOUT_MAX_WAITING; ++i) {
+    const Thread& t = threads[i];
+    if (t.state != State::Ready && t.state != State::Waits) continue;
+    blackout_waiting& w = worker->waiting[worker->waiting_count++];
+    strcpy(w.what, t.state == State::Ready ? "others by spinning" : "another thread");
+    w.frame_count = t.frameCount;
+    memcpy(w.frames, t.frames, t.frameCount * sizeof t.frames[0]);
+  }
+}
 
 // Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so
 // those who may be woken for nothing try again now and then. In a recording that ends.
@@ -378,14 +443,16 @@ uint32_t chooseAt() {
 
 enum Reason : uint8_t { kChosen = 0, kYields = 1, kBlocked = 2, kEnds = 3 };
 
+// With its place where it waits; or where all spin, one event each, by which it gives the turn to itself.
 void note(Reason reason, uint32_t to) {
   if (!recordsEvents()) return;
   // Where it waits is worth knowing if nobody ever wakes it.
   Stack stack;
-  if (reason == kBlocked) walkStack(stack, __builtin_frame_address(0));
+  bool waits = reason == kBlocked || to == self.turns;
+  if (waits) walkStack(stack, __builtin_frame_address(0));
   Scope scope(Buffered::Stays);
   if (scope.nested) return;
-  uint32_t where = reason == kBlocked ? whereOf(librarySite("wait"), stack) : 0;
+  uint32_t where = waits ? whereOf(librarySite("wait"), stack) : 0;
   append(BLACKOUT_EV_Switch, reason, where, stepsNow(), uint64_t{self.turns} << 32 | to);
 }
 
@@ -561,6 +628,7 @@ void readSchedule() {
 bool takesControl() { return kind != Kind::None && lost_ == nullptr; }
 
 uint32_t addThread() {
+  gotOn();
   Table table;
   if (threadCount == 0) {
     // The first of all, which makes the second.
@@ -612,6 +680,7 @@ void beginTurns(uint32_t thread) {
 
 void endTurns() {
   if (self.turns == 0) return;
+  gotOn();
   Table table;
   me().state = State::Ended;
   --living;
@@ -667,8 +736,36 @@ static void chooseHere(bool free, bool sees) {
   if (uint32_t to = chooseAt(); to != self.turns && to != 0) changeTurn(kChosen, to);
 }
 
-void switchAt(const void* site, bool sees) {
-  if (!mayTakePart()) return;
+// Too many steps without anything new: once each thread that could go on has said where it spins, that is the end.
+static void endSpin() {
+  Thread& t = me();
+  if (!t.told) {
+    t.told = true;
+    if (isRestart()) keepStack(__builtin_frame_address(0));
+    note(kYields, self.turns);
+  }
+  for (uint32_t i = 1; i <= threadCount; ++i) {
+    if (threads[i].state == State::Ready && !threads[i].told) return;
+    // Time, or somebody outside, may end it.
+    if (threads[i].state == State::Waits && threads[i].moment != kNever) return gotOn();
+  }
+  if (lookOutside != nullptr) return gotOn();
+  if (isRestart()) {
+    tellThreads();
+    char text[200];
+    snprintf(text, sizeof text, "%s %llu steps", kSpun, static_cast<unsigned long long>(idle));
+    endRun(BLACKOUT_ENDED_HUNG, text, __builtin_frame_address(0));
+  }
+  stop(
+      "all threads of the program that could go on spin, and for millions of steps none of them has read anything new "
+      "or "
+      "done anything that another one could notice: a livelock, or a wait that is counted. What it had stored until "
+      "then "
+      "is in the trace",
+      nullptr, 3);
+}
+
+static void stepAt(const void* site, bool sees) {
   countStep();
   retried = false;
   idleRounds = 0;
@@ -680,6 +777,22 @@ void switchAt(const void* site, bool sees) {
     return yieldTurn();
   }
   chooseHere(false, sees);
+}
+
+void switchAt(const void* site, bool sees) {
+  if (!mayTakePart()) return;
+  gotOn();
+  stepAt(site, sees);
+}
+
+void switchToLook(const void* site, const void* at) {
+  if (!mayTakePart()) return;
+  maybeIdle(site, at);
+  stepAt(site, true);
+}
+
+void gotOnHere() {
+  if (mayTakePart()) gotOn();
 }
 
 void emptyInTurn() {
@@ -698,6 +811,12 @@ void yieldTurn() {
   if (!controlled) return;
   me().sees = false;
   countStep();
+  // What plain code does between two pauses is not seen.
+  if (plainCode)
+    gotOn();
+  else
+    idle += kSpins;
+  if (spinTooLong()) endSpin();
   leaveNow();
   if (kind == Kind::Priority) me().order = --lowest;
   noteStep(false);
@@ -714,6 +833,8 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
   self.switching = true;
   Thread& t = me();
   bool again = false;
+  if (isRestart()) keepStack(__builtin_frame_address(0));
+  gotOn();
   {
     Table table;
     countStep();
@@ -751,6 +872,7 @@ unsigned wakeWaiting(const void* on, unsigned count) {
     ++woken;
   }
   if (woken != 0) {
+    gotOn();
     retried = false;
     idleRounds = 0;
     // By a signal's handler, when everybody waited.

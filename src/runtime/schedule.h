@@ -20,6 +20,11 @@ extern bool controlled;
 // A step: another thread may get the turn, and the caller goes on when it has it again. `site`: any address that is the
 // same whenever the same code comes here. `sees`: what it does can tell what others have stored by then.
 void switchAt(const void* site, bool sees = true);
+// The same before an access that only looks, or leaves all as it is where it comes to nothing: at `at`, which holds the
+// same as long as nobody else did something; null: in PM.
+void switchToLook(const void* site, const void* at);
+// It did come to something.
+void gotOnHere();
 inline void switchPoint(const void* site) {
   if (__builtin_expect(controlled, 0)) switchAt(site);
 }

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "events/trace.h"
 #include "report/places.h"
@@ -93,6 +95,26 @@ TEST(Symbolizer, AModuleThatIsGoneKeepsItsName) {
   auto stack = resolved({0x1500}, test::sampleSite(), {{"/no/such/module", 0x1000, 0x1000, 0x2000, true}});
   ASSERT_EQ(stack.size(), 3U);
   EXPECT_EQ(stack[2].module, "/no/such/module");
+}
+
+// Frames are kept from one trace to the next, but not for another file at the same path.
+TEST(Symbolizer, WhatIsKnownOfAProgramGoesWithIt) {
+  namespace fs = std::filesystem;
+  symbolizerOuter();
+  LoadedModule module = thisProgram();
+  fs::path copy = fs::path(testing::TempDir()) / ("symbolizer_test." + std::to_string(getpid()));
+  fs::copy_file(module.path, copy, fs::copy_options::overwrite_existing);
+  module.path = copy.string();
+  auto first = functions(resolved({symbolizerTestAddresses[1]}, test::sampleSite(), {module}));
+  EXPECT_EQ(functions(resolved({symbolizerTestAddresses[1]}, test::sampleSite(), {module})), first);
+  ASSERT_GE(first.size(), 3U);
+  EXPECT_NE(first[2].find("WhatIsKnownOfAProgramGoesWithIt"), std::string::npos) << first[2];
+  std::ofstream(copy, std::ios::trunc) << "no program";
+  auto then = resolved({symbolizerTestAddresses[1]}, test::sampleSite(), {module});
+  ASSERT_EQ(then.size(), 3U);
+  EXPECT_EQ(then[2].function, "");
+  EXPECT_EQ(then[2].module, copy.string());
+  fs::remove(copy);
 }
 
 TEST(Symbolizer, TheRuntimeIsLeftOut) {
