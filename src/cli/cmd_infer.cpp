@@ -84,6 +84,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     for (const std::string& s : program->notes) fmt::print(stderr, "note: {}\n", escapeText(s));
     return fail("there is no bitcode to analyse in what was named", ExitCode::Inconclusive);
   }
+  options.infer.correlations = options.json || options.text.reasons;
   InferredProperties inferred = inferProperties(*program, options.infer);
   Guardians& guardians = inferred.guardians;
 
@@ -152,8 +153,8 @@ const Register registered({
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
       app.add_flag("--why", o->text.reasons,
-                   "give the reason for each guarded field, pairs of nested tests, every read of an array, and what "
-                   "was dropped");
+                   "give the reason for each guarded field, pairs of nested tests, fields that are mostly accessed "
+                   "together, every read of an array, and what was dropped");
       app.add_option("--infer-time", o->infer.seconds,
                      "seconds of processor time to look for arrays and their counters; 0: not at all")
           ->type_name("SECONDS")

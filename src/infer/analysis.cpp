@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "infer/correlated_fields.h"
 #include "infer/counting_analysis.h"
 #include "infer/guards.h"
 #include "infer/link_units.h"
@@ -99,6 +100,7 @@ static Guardians guardiansIn(const llvm::Module& module, const InferOptions& opt
 
   putGuardians(result, code, facts, types, search);
   putPairs(result, code, facts, pairs);
+  if (options.correlations) result.correlated = correlatedFields(code, types);
   result.volatileFields = search.volatileFields();
   if (!code.functions.empty() && code.fields.size() == 0)
     result.incomplete.push_back(
