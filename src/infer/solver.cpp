@@ -19,8 +19,6 @@ std::int64_t signedValue(std::uint64_t bits, std::uint32_t width) {
 
 struct Solver::State {
   // The one that takes every question as it is: questions are many and small, and what others do to a question before
-  // they look at it costs ten times as much.
-  // The one that takes every question as it is: questions are many and small, and what others do to a question before
   // they look at it costs several times as much. The few on which it gives up go to one that does all that.
   explicit State(std::uint32_t budget) : solver(context, z3::solver::simple()), thorough(context, "QF_BV") {
     z3::params p(context);

@@ -5,7 +5,6 @@
 // RUN: %blackout infer %t --json | FileCheck %s --check-prefix=JSON
 // WHY: table.cpp:{{[0-9]+}} tests Bucket.valid before table.cpp:{{[0-9]+}} reads Bucket.key (flag)
 // WHY: Log.head and Log.tail guard Log.entries[] together
-// WHY: Log.entries[] and Log.head are accessed together: 3 functions access both, 3 the first and 3 the second
 // JSON: "field": "Bucket.valid"
 // JSON: "reason": "table.cpp:{{[0-9]+}} tests Bucket.valid before table.cpp:{{[0-9]+}} reads Bucket.key"
 // JSON: "rule": "together"
