@@ -16,7 +16,8 @@ its pairs has a key of two different sides:
 
 --places   the fourteen places of the paper's table as rows of the corpus (counting_places.json): of those that are
            in persistent memory the bug is shown by a crash (corpus/run.py), of volatile ones no pair is inferred
---first    the restarts until a finding of the bug is shown: with the properties first, and in plain order
+--first    the restarts until a finding of the bug is shown: with the properties first, and in plain order. Where
+           counting finds the bug at most 4, or a tenth of plain order, are allowed, unless `aimed` is false
 --update   writes `methods`
 """
 
@@ -152,7 +153,7 @@ def first(variants, options):
         plain = first_of(variant, ["--infer-time", "0"], options)
         bound = max(4, (plain or MOST) // 10)
         within = aimed is not None and aimed <= bound
-        if not within and "counting" in variant.expected.get("methods", {}):
+        if not within and "counting" in variant.expected.get("methods", {}) and variant.expected.get("aimed", True):
             wrong.append(f"{variant}: first shown after {aimed} restarts, {bound} are allowed")
         rows.append([f"{variant.name} {variant.bug}", str(aimed or f"over {MOST}"), str(plain or f"over {MOST}"), str(bound),
                      "yes" if within else "no"])
