@@ -167,7 +167,7 @@ class Cuckoo {
       return;
     }
     ++reached.moves;
-    to.value = from.value;          // @LOST 4
+    to.value = from.value;         // @LOST 4
     PM_PUBLISH(to.key, from.key);  // @LOST 4
 #if BUG != 4
     // BUG 4: ID, missing flush: the old slot is freed while the new one may not be there.
