@@ -28,6 +28,9 @@ config.excludes = ["Inputs", "projects"]
 for name in list(config.environment):
     if name.startswith("BLACKOUT_"):
         del config.environment[name]
+# Nor what they kept, and the tests keep nothing of theirs there.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.blackout_build, "tests", "cache")
+os.makedirs(config.environment["XDG_CACHE_HOME"], exist_ok=True)
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.blackout_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )

@@ -84,6 +84,7 @@ Result<ExitCode> run(Options options, const ProgramCommand& command) {
     for (const std::string& s : program->notes) fmt::print(stderr, "note: {}\n", escapeText(s));
     return fail("there is no bitcode to analyse in what was named", ExitCode::Inconclusive);
   }
+  options.infer.correlations = options.json || options.text.reasons;
   InferredProperties inferred = inferProperties(*program, options.infer);
   Guardians& guardians = inferred.guardians;
 
@@ -140,7 +141,9 @@ const Register registered({
         "leads to them as a pointer or an index. Two guard a field together if one condition tests both.\n\n"
         "An array and a counter belong together (array ~ counter) if every read of the array stays below the counter, "
         "and code changes both: a crash in between loses elements, or counts some that are not there. That is no bug "
-        "by itself; 'blackout check' tries the crashes that would show one first.\n\n"
+        "by itself; 'blackout check' tries the crashes that would show one first. What was inferred is kept in "
+        "$XDG_CACHE_HOME/blackout (~/.cache/blackout), a few files that nobody else can read, until the program or "
+        "Blackout changes.\n\n"
         "FILE is a program, library, object file or archive that blackout-clang or blackout-clang++ made (they keep "
         "bitcode in it), a file of bitcode, or a compile_commands.json, whose units are compiled separately. With a "
         "program "
@@ -152,8 +155,8 @@ const Register registered({
       auto o = std::make_shared<Options>();
       app.add_option("FILE", o->files, "what to analyse; may be left out if a program is run")->type_name("");
       app.add_flag("--why", o->text.reasons,
-                   "give the reason for each guarded field, pairs of nested tests, every read of an array, and what "
-                   "was dropped");
+                   "give the reason for each guarded field, pairs of nested tests, fields that are mostly accessed "
+                   "together, every read of an array, and what was dropped");
       app.add_option("--infer-time", o->infer.seconds,
                      "seconds of processor time to look for arrays and their counters; 0: not at all")
           ->type_name("SECONDS")

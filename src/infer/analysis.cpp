@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "infer/correlated_fields.h"
 #include "infer/counting_analysis.h"
+#include "infer/counting_cache.h"
 #include "infer/guards.h"
 #include "infer/link_units.h"
 #include "infer/pairs.h"
@@ -99,6 +101,7 @@ static Guardians guardiansIn(const llvm::Module& module, const InferOptions& opt
 
   putGuardians(result, code, facts, types, search);
   putPairs(result, code, facts, pairs);
+  if (options.correlations) result.correlated = correlatedFields(code, types);
   result.volatileFields = search.volatileFields();
   if (!code.functions.empty() && code.fields.size() == 0)
     result.incomplete.push_back(
@@ -142,13 +145,25 @@ Guardians inferGuardians(const ProgramBitcode& program, const InferOptions& opti
   return guardiansIn(*module, options, std::move(notes));
 }
 
+// Rewrites the module, if it is not known what comes out.
+static CountingProperties countingIn(llvm::Module& module, const ProgramBitcode& program, const InferOptions& options) {
+  if (options.seconds <= 0) return {};
+  const std::optional<CountingCache> cache = CountingCache::ofUser();
+  const std::string key = cache ? cacheKey(program, options.all) : std::string();
+  if (cache)
+    if (auto known = cache->find(key)) return std::move(*known);
+  CountingProperties counting = inferCounting(module, {.all = options.all, .seconds = options.seconds});
+  if (cache) cache->keep(key, counting);
+  return counting;
+}
+
 InferredProperties inferProperties(const ProgramBitcode& program, const InferOptions& options) {
   std::vector<std::string> notes = program.notes;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
   straighten(*module);
   InferredProperties result{guardiansIn(*module, options, std::move(notes)), {}};
-  if (options.seconds > 0) result.counting = inferCounting(*module, {.all = options.all, .seconds = options.seconds});
+  result.counting = countingIn(*module, program, options);
   return result;
 }
 
@@ -157,7 +172,7 @@ CountingProperties inferCounting(const ProgramBitcode& program, const InferOptio
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = linkUnits(program, context, notes);
   straighten(*module);
-  return inferCounting(*module, {.all = options.all, .seconds = options.seconds});
+  return countingIn(*module, program, options);
 }
 
 }  // namespace blackout

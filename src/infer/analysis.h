@@ -11,6 +11,7 @@ namespace blackout {
 struct InferOptions {
   bool all = false;                   // fields of types that nothing shows to be persistent, too
   std::uint64_t steps = 300'000'000;  // the budget of work (value_sets.h): some ten seconds
+  bool correlations = false;          // fields that are mostly accessed together
   double seconds = 2;                 // for arrays and their counters; 0: they are not looked for
 };
 

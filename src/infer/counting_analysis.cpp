@@ -567,31 +567,32 @@ class Analysis {
         goal = solver_.either(solver_.compare(Cmp::Eq, length, solver_.constant(64, 0)), goal);
       }
     }
-    // Many need no word about the way there, which may be a long story.
     Verdict v;
+    const bool varies = !r.level.indices.empty() || r.level.moving != nullptr;
+    solver_.push();
+    solver_.assume(reached);
     Solver::Answer answer = solver_.ask(goal);
-    if (answer != Solver::Answer::Proven) {
-      // A capacity is never nothing: where that alone is missing, it is said with the property.
-      const bool varies = !r.level.indices.empty() || r.level.moving != nullptr;
-      bool unlessZero = false;
-      if (varies && h.rule == CountingRule::Size) {
-        solver_.push();
-        solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
-        unlessZero = solver_.ask(goal) == Solver::Answer::Proven;
-        solver_.pop();
-      }
-      solver_.assume(reached);
-      answer = solver_.ask(goal);
-      if (answer == Solver::Answer::Refuted) v.why = valuesText();
-      if (answer == Solver::Answer::Refuted && varies && !unlessZero && h.rule == CountingRule::Size) {
-        solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
-        unlessZero = solver_.ask(goal) == Solver::Answer::Proven;
-      }
-      if (answer != Solver::Answer::Proven && answer != Solver::Answer::Impossible && unlessZero) {
-        answer = Solver::Answer::Proven;
-        v.notZero = true;
-      }
+    if (answer == Solver::Answer::Refuted) v.why = valuesText();
+    // A capacity is never nothing: where that alone is missing, it is said with the property.
+    auto unlessZero = [&] {
+      if (!varies || h.rule != CountingRule::Size) return false;
+      solver_.push();
+      solver_.assume(solver_.compare(Cmp::Ne, count, solver_.constant(64, 0)));
+      const bool proven = solver_.ask(goal) == Solver::Answer::Proven;
+      solver_.pop();
+      return proven;
+    };
+    if (answer == Solver::Answer::Refuted) v.notZero = unlessZero();
+    solver_.pop();
+    // Some need no word about the way there, which may be a long story.
+    if (answer == Solver::Answer::Unknown || answer == Solver::Answer::Impossible) {
+      const Solver::Answer without = solver_.ask(goal);
+      if (without == Solver::Answer::Proven)
+        answer = without;
+      else if (answer == Solver::Answer::Unknown)
+        v.notZero = unlessZero();
     }
+    if (v.notZero) answer = Solver::Answer::Proven;
     return settled(answer, std::move(v), r, symbolic);
   }
 

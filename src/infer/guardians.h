@@ -68,13 +68,21 @@ struct GuardianPair {
   bool operator==(const GuardianPair&) const = default;
 };
 
+// Two fields of which one is mostly accessed where the other is.
+struct CorrelatedFields {
+  FieldKey first, second;                               // first < second
+  std::size_t together = 0, firstIn = 0, secondIn = 0;  // functions that access both, and each
+  bool operator==(const CorrelatedFields&) const = default;
+};
+
 struct Guardians {
-  std::vector<Guardian> guardians;      // in order of field
-  std::vector<GuardianPair> pairs;      // in order of rule, first, second, guarded
-  std::vector<std::string> notes;       // sentences: what is missing or was left out, and what to do about it
-  std::vector<std::string> incomplete;  // sentences: why nothing can be said of a part, or of all
-  bool cut = false;                     // the analysis was given up: the guardians are not all there
-  std::size_t volatileFields = 0;       // that decide over reads too, but nothing shows that they are persistent
+  std::vector<Guardian> guardians;           // in order of field
+  std::vector<GuardianPair> pairs;           // in order of rule, first, second, guarded
+  std::vector<CorrelatedFields> correlated;  // only if asked for; in order of the fields
+  std::vector<std::string> notes;            // sentences: what is missing or was left out, and what to do about it
+  std::vector<std::string> incomplete;       // sentences: why nothing can be said of a part, or of all
+  bool cut = false;                          // the analysis was given up: the guardians are not all there
+  std::size_t volatileFields = 0;            // that decide over reads too, but nothing shows that they are persistent
   // Writes of persistent fields in the code, and how many of them set a guardian.
   std::size_t writes = 0, guardianWrites = 0;
 

@@ -2,6 +2,9 @@
 
 #include <z3++.h>
 
+#include <algorithm>
+#include <map>
+
 namespace blackout {
 
 namespace {
@@ -15,19 +18,74 @@ std::int64_t signedValue(std::uint64_t bits, std::uint32_t width) {
 }  // namespace
 
 struct Solver::State {
-  explicit State(std::uint32_t budget) : solver(context, "QF_BV") {
+  // The one that takes every question as it is: questions are many and small, and what others do to a question before
+  // they look at it costs several times as much. The few on which it gives up go to one that does all that.
+  explicit State(std::uint32_t budget) : solver(context, z3::solver::simple()), thorough(context, "QF_BV") {
     z3::params p(context);
     p.set("rlimit", budget);
     solver.set(p);
+    thorough.set(p);
   }
   z3::context context;
-  z3::solver solver;
+  z3::solver solver, thorough;
   std::vector<z3::expr> terms;
   std::vector<std::pair<std::string, std::uint32_t>> named;  // symbols in order
-  std::vector<std::size_t> levels;                           // of named, at each push
+  // Z3 has no facts between two questions: with every level that it is told of it would work out what they mean, also
+  // where nothing is asked of it.
+  std::vector<z3::expr> facts;
+  std::vector<unsigned> numbers;  // Z3's, of the facts: equal for equal terms
+  struct Level {
+    std::size_t named, facts;
+  };
+  std::vector<Level> levels;  // at each push
   std::vector<Value> values;
   std::uint64_t asked = 0;
-  std::uint32_t fresh = 0;
+  std::uint32_t fresh = 0;  // begins anew with every question, so that equal ones are equal terms
+
+  // Answers, by what was asked: the facts and behind them the goal, or nothing where it is whether they are possible.
+  struct Known {
+    z3::check_result result{};
+    std::map<unsigned, std::int64_t> values;  // by Z3's number of a symbol
+  };
+  std::map<std::vector<unsigned>, Known> known;
+
+  // Whether something makes all facts true, and this with them.
+  const Known& check(const z3::expr* with, unsigned number) {
+    std::vector<unsigned> key = numbers;
+    key.push_back(number);
+    auto hasValues = [&](const Known& k) {
+      return k.result != z3::sat || with == nullptr || std::all_of(named.begin(), named.end(), [&](const auto& n) {
+               return k.values.contains(Z3_get_ast_id(context, terms[n.second]));
+             });
+    };
+    if (auto at = known.find(key); at != known.end() && hasValues(at->second)) return at->second;
+    Known answer = solve(solver, with);
+    if (answer.result == z3::unknown) answer = solve(thorough, with);
+    // What is true with the goal's contrary is possible.
+    if (answer.result == z3::sat && with != nullptr) {
+      std::vector<unsigned> alone = numbers;
+      alone.push_back(kNoGoal);
+      known[alone] = {z3::sat, {}};
+    }
+    return known[key] = std::move(answer);
+  }
+
+  Known solve(z3::solver& by, const z3::expr* with) {
+    ++asked;
+    by.reset();
+    for (const z3::expr& fact : facts) by.add(fact);
+    if (with != nullptr) by.add(*with);
+    Known answer{by.check(), {}};
+    if (answer.result != z3::sat || with == nullptr) return answer;
+    z3::model model = by.get_model();
+    for (const auto& [name, no] : named) {
+      const z3::expr& symbol = terms[no];
+      std::uint64_t bits = model.eval(symbol, true).get_numeral_uint64();
+      answer.values[Z3_get_ast_id(context, symbol)] = signedValue(bits, symbol.get_sort().bv_size());
+    }
+    return answer;
+  }
+  static constexpr unsigned kNoGoal = UINT32_MAX;
 
   Term add(z3::expr e) {
     std::uint32_t width = e.is_bv() ? e.get_sort().bv_size() : 0;
@@ -117,38 +175,35 @@ std::optional<std::int64_t> Solver::valueOf(Term t) const {
   return signedValue(bits, t.width);
 }
 
-void Solver::push() {
-  state_->solver.push();
-  state_->levels.push_back(state_->named.size());
-}
+void Solver::push() { state_->levels.push_back({state_->named.size(), state_->facts.size()}); }
 
 void Solver::pop() {
-  state_->solver.pop();
-  state_->named.resize(state_->levels.back());
+  state_->named.resize(state_->levels.back().named);
+  auto& facts = state_->facts;
+  facts.erase(facts.begin() + static_cast<std::ptrdiff_t>(state_->levels.back().facts), facts.end());
+  state_->numbers.resize(facts.size());
   state_->levels.pop_back();
+  if (state_->levels.empty()) state_->fresh = 0;
 }
 
-void Solver::assume(Term fact) { state_->solver.add(state_->at(fact)); }
+void Solver::assume(Term fact) {
+  state_->facts.push_back(state_->at(fact));
+  state_->numbers.push_back(Z3_get_ast_id(state_->context, state_->at(fact)));
+}
 
 Solver::Answer Solver::ask(Term goal) {
-  state_->values.clear();
-  ++state_->asked;
-  state_->solver.push();
-  state_->solver.add(!state_->at(goal));
-  z3::check_result result = state_->solver.check();
-  if (result == z3::sat) {
-    z3::model model = state_->solver.get_model();
-    for (const auto& [name, no] : state_->named) {
-      const z3::expr& symbol = state_->terms[no];
-      std::uint64_t bits = model.eval(symbol, true).get_numeral_uint64();
-      state_->values.push_back({name, signedValue(bits, symbol.get_sort().bv_size())});
-    }
+  State& s = *state_;
+  s.values.clear();
+  const z3::expr contrary = !s.at(goal);
+  const State::Known& answer = s.check(&contrary, Z3_get_ast_id(s.context, s.at(goal)));
+  if (answer.result == z3::sat) {
+    for (const auto& [name, no] : s.named)
+      s.values.push_back({name, answer.values.at(Z3_get_ast_id(s.context, s.terms[no]))});
+    return Answer::Refuted;
   }
-  state_->solver.pop();
-  if (result != z3::unsat) return result == z3::sat ? Answer::Refuted : Answer::Unknown;
+  if (answer.result != z3::unsat) return Answer::Unknown;
   // What follows from a contradiction is no proof.
-  ++state_->asked;
-  switch (state_->solver.check()) {
+  switch (s.check(nullptr, State::kNoGoal).result) {
     case z3::sat:
       return Answer::Proven;
     case z3::unsat:

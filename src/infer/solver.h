@@ -1,6 +1,7 @@
 // Questions about bit-vectors, answered by Z3: the only file that knows it is solver.cpp. Terms live as long as the
-// solver; facts are pushed and popped. A question has a budget of work, not of time, so that the answer is the same on
-// any machine.
+// solver; facts are pushed and popped. Symbols may be the same again once the last level was popped, and a question
+// that was asked before is not asked again: nothing made inside may be used after that. A question has a budget of
+// work, not of time, so that the answer is the same on any machine.
 #pragma once
 
 #include <cstdint>

@@ -205,6 +205,9 @@ std::string renderGuardians(const Guardians& guardians, const Trace* trace, cons
   std::vector<Row> pairs = pairRows(guardians, how.reasons);
   const std::size_t width = columnOf(pairs, &Row::field, 80);
   for (const Row& row : pairs) out += fmt::format("  {}  {}\n", padded(row.field, width), row.places);
+  for (const CorrelatedFields& c : guardians.correlated)
+    out += fmt::format("  {} and {} are accessed together: {} functions access both, {} the first and {} the second\n",
+                       escapeText(c.first), escapeText(c.second), c.together, c.firstIn, c.secondIn);
   if (commits != nullptr && trace != nullptr && how.commits) out += commitsText(*trace, *commits, guardians);
 
   if (!rows.empty()) out += "\n";
@@ -338,6 +341,13 @@ std::string renderGuardiansJson(const Guardians& guardians, const CountingProper
                           {"guarded", p.guarded},
                           {"first_test", placeJson(p.firstTest)},
                           {"second_test", placeJson(p.secondTest)}});
+  j["correlated"] = Json::array();
+  for (const CorrelatedFields& c : guardians.correlated)
+    j["correlated"].push_back({{"first", c.first},
+                               {"second", c.second},
+                               {"together", c.together},
+                               {"first_in", c.firstIn},
+                               {"second_in", c.secondIn}});
   j["counting"] = countingJson(counting);
   j["writes"] = guardians.writes;
   j["guardian_writes"] = guardians.guardianWrites;
