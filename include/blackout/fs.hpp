@@ -344,6 +344,8 @@ int record(const char* image, const std::vector<Call>& calls) {
 
 template <class F>
 int recover(const char* image, const std::vector<Call>& calls) {
+  // Before mkfs has ended no file system is promised, and nobody mounts what is there.
+  if (!runtime::ended(0)) return 0;
   // How many steps had ended. Asked for after everything else was read: the same reads are one restart whatever it
   // says.
   auto ended = [&] {
@@ -358,15 +360,10 @@ int recover(const char* image, const std::vector<Call>& calls) {
     return low;
   };
   std::unique_ptr<F> files(F::mount(image));
-  if (files == nullptr) {
-    // No file system was promised yet.
-    if (!runtime::ended(0)) return 0;
-    fail("it can't be mounted after a crash in or after: " + stepText(calls, ended() == 0 ? 0 : ended() - 1));
-  }
+  if (files == nullptr) fail("it can't be mounted after a crash in or after: " + stepText(calls, ended() - 1));
   Tree tree;
   std::string why;
   bool whole = readTree(*files, "", tree, why);
-  if (!runtime::ended(0)) return 0;
   std::size_t done = ended();
   std::string when =
       "after a crash in: " + stepText(calls, done < kBeforeCalls + calls.size() + kAfterCalls ? done : done - 1);
