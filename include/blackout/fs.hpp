@@ -25,7 +25,8 @@
 // it and mounts it again; each is marked with its arguments and result (blackout.h). A restart after a simulated crash
 // mounts what is there, reads every name, size, link and byte, and compares it with the model of a file system
 // (fs/model.hpp): it must look as before the operation that was interrupted, or as after it. Then it works on: every
-// file is written, in every directory something is made and removed, and in the end everything is removed. A class with
+// file is written, in every directory something is made and removed, and in the end everything is removed. What a crash
+// in mkfs leaves is promised to nobody and is not mounted. A class with
 // an fsck() is asked after the mount, and when everything is removed.
 //
 // Operations that a class does not have return ENOSYS, and their workloads are counted as not supported; with
