@@ -2,14 +2,16 @@
 """The file system of the corpus (corpus/fs/pmfs.hpp) judged by `blackout fs`: the correct version with workloads of one operation, and
 of two; each seeded bug with the workload that corpus/fs/bugs.json names, and what a restart must say.
 
-    corpus/fs.py [--bug N] [--quick] [--workloads N] [--table] [--jobs N] [--blackout PATH] [--build FOLDER]
+    corpus/fs.py [--bug N] [--quick] [--workloads N] [--part I/N | --part today] [--table] [--jobs N] [--blackout PATH] [--build FOLDER]
 
 The correct version must be clean and complete. A bug must be shown, with the words of its row in the output of a restart; one that
 no workload can show has a row with the reason (`missed`), and nothing may be shown of it. Any difference is printed and makes the exit
-code 1. --quick takes a sample of the workloads and two bugs; --workloads N takes N workloads of two operations as well.
+code 1. --quick takes a sample of the workloads and two bugs; --workloads N takes N workloads of two operations as well; --part only that part of them all, and no bugs: "today" is
+another one of 32 each day, so that a month sees all of them.
 """
 
 import argparse
+import datetime
 import json
 import re
 import subprocess
@@ -20,6 +22,7 @@ import checks
 from builds import CORPUS, PROJECT
 
 QUICK = ["4", "7"]
+PARTS = 32
 
 
 def build(options, bug):
@@ -74,12 +77,17 @@ def main():
     parser.add_argument("--bug", help="only this variant; 0: the correct version")
     parser.add_argument("--quick", action="store_true", help="a sample of the workloads, and two bugs")
     parser.add_argument("--workloads", type=int, default=0, help="so many of two operations, too")
+    parser.add_argument("--part", help="of the workloads of two operations: I/N, or today")
     parser.add_argument("--table", action="store_true", help="print a line for each variant")
     checks.add_options(parser, "variants", "corpus", 1800)
     options = checks.take_options(parser)
     options.build.mkdir(parents=True, exist_ok=True)
     bugs = json.loads((CORPUS / "fs/bugs.json").read_text())
     rows = [("seq-1", ["--workload", "seq-1"] + (["--sample", "8"] if options.quick else []))]
+    if options.part:
+        part = options.part if options.part != "today" else f"{datetime.date.today().toordinal() % PARTS + 1}/{PARTS}"
+        rows = [(f"seq-2-{part.replace('/', '-of-')}", ["--workload", "seq-2", "--shard", part])]
+        options.bug = "0"
     if options.workloads:
         rows.append(("seq-2", ["--workload", "seq-2", "--sample", str(options.workloads)]))
     variants = [(f"correct, {row[0]}", correct, row) for row in rows if options.bug in (None, "0")]

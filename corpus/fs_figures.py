@@ -5,7 +5,7 @@ that are only made because one like them was explored (Silhouette's Table 3 and 
     corpus/fs_figures.py [--workload NAME] [--sample N] [--bugs 1,4] [--strategies lazy,two-plan] [--duplicates both|with|without]
                          [--jobs N] [--blackout PATH] [--build FOLDER]
 
-A row for each strategy: crash states, restarts and processor time on the correct version, how many of the bugs are shown, and for each
+A line for each bug, and one for each strategy: crash states, restarts and processor time on the correct version, how many of the bugs are shown, and for each
 bug how many restarts come before it is shown, that of the workload which shows it included. "plans" goes by corpus/fs/mechanisms.toml
 (invariants and two plans per unprotected store); "invariants" checks the same rules and explores everything. The exit code is 1 if a
 strategy finds another set of bugs with the operations that are only made than without them, or if the workloads of bugs.json don't
@@ -47,7 +47,14 @@ def campaign(options, program, bug, strategy, duplicates):
     folder = options.build / f"figures-{bug}-{strategy.replace(':', '-')}-{'with' if duplicates else 'without'}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    words = ["--workload", options.workload] + (["--sample", str(options.sample)] if options.sample else [])
+    workload = options.workload
+    if options.workload_of_bugs and bug != "0":
+        workload = folder / "workloads"
+        workload.mkdir()
+        for path in sorted(options.workload.iterdir()):
+            if int(path.stem.removeprefix("bug-")) <= int(bug):
+                shutil.copy(path, workload)
+    words = ["--workload", workload] + (["--sample", str(options.sample)] if options.sample else [])
     command = [options.blackout, "fs", "--jobs", "1", *words, *STRATEGIES[strategy], *([] if duplicates else ["--all-operations"]), "--out",
                "kept", "--json", "report.json", "--pm", "image", "--", program, "image"]
     code, seconds = processor_time(command, folder)
@@ -68,7 +75,7 @@ def campaign(options, program, bug, strategy, duplicates):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", default="seq-1", help="as blackout fs takes it; bugs: those of bugs.json, one after the other")
+    parser.add_argument("--workload", default="seq-1", help="as blackout fs takes it; bugs: those of bugs.json, one after the other, of each bug up to its own")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--bugs", help="only these, as 1,4; 0: none, only the correct version")
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
@@ -89,17 +96,21 @@ def main():
     for strategy in options.strategies.split(","):
         sets = {}
         for duplicates in [d for d in (True, False) if options.duplicates in ("both", "with" if d else "without")]:
-            rows = {bug: campaign(options, build(options, bug), bug, strategy, duplicates) for bug in ["0", *bugs]}
+            how = f"{strategy}, {'known operations only made' if duplicates else 'every operation explored'}"
+            print(how, flush=True)
+            rows = {}
+            for bug in ["0", *bugs]:
+                row = rows[bug] = campaign(options, build(options, bug), bug, strategy, duplicates)
+                if bug != "0":
+                    shown = f"shown after {row['first']:,} restarts" if row["first"] is not None else "not shown"
+                    print(f"  bug {bug}: {shown}; {row['workloads']} workloads, {row['restarts']:,} restarts, {row['seconds']:.1f} s in "
+                          "all", flush=True)
             correct = rows["0"]
             sets[duplicates] = {bug for bug in bugs if rows[bug]["first"] is not None}
             of_rules = sum(rows[bug]["broken"] for bug in bugs)
-            print(f"{strategy}, {'known operations only made' if duplicates else 'every operation explored'}: {correct['states']:,} states, "
+            print(f"{how}: {correct['states']:,} states, "
                   f"{correct['restarts']:,} restarts, {correct['seconds']:.1f} s; {len(sets[duplicates])} of {len(bugs)} bugs shown"
                   f"{f', {of_rules} break a rule' if of_rules else ''}", flush=True)
-            for bug in bugs:
-                row = rows[bug]
-                shown = f"shown after {row['first']:,} restarts" if row["first"] is not None else "not shown"
-                print(f"  bug {bug}: {shown}; {row['restarts']:,} restarts, {row['seconds']:.1f} s in all", flush=True)
         expected = {bug for bug in bugs if "missed" not in known[bug]}
         if options.workload_of_bugs and strategy == "lazy" and any(found != expected for found in sets.values()):
             print(f"{strategy}: the bugs that have a workload are {sorted(expected, key=int)}")

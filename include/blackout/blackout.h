@@ -258,6 +258,16 @@ BLACKOUT_ANNOTATION(int blackout_op_result(uint64_t n, blackout_value* values, s
  * nothing. */
 BLACKOUT_ANNOTATION(void blackout_history_begin(void), )
 
+/* In a restart after a simulated crash: recovery is done, and what is there looks as before the operation of the
+ * recorded run that the crash interrupted (0), or as after it (1). To be said before the restart changes anything else.
+ *
+ * With --mechanisms, stores that no mechanism protects and that the restart uses must then be on the same side
+ * (unprotected-store). <blackout/fs.hpp> says it of a file system. */
+static __inline__ void blackout_recovered(int after) {
+  blackout_op_begin("recovered", after ? 1 : 0);
+  blackout_op_end(0);
+}
+
 /* The len bytes at addr are about to be read whole, to be trusted only if a checksum over them is right.
  *
  * So that a record of n pieces that were not flushed does not cost the product of what may have survived of each:

@@ -23,6 +23,10 @@ constexpr Detector kDetectors[] = {
     {"uncommitted-read", "restarts that read data that no commit variable has committed yet", kOn, kWholeView, nullptr},
     {"stale-read", "restarts that read data from before the last two commits", kOn, kWholeView, nullptr},
     {"uninitialized-read", "restarts that read memory which was allocated and never written", kOn, kWholeView, nullptr},
+    {"unprotected-store",
+     "stores that no described mechanism protects, left on the other side of the operation than the restart finds "
+     "(--mechanisms)",
+     kOn, kWholeView, nullptr},
     {"unlogged-store", "stores inside a transaction to bytes that it has neither added nor allocated, or adds too late",
      kOn, kWholeView, detectUnloggedStore},
     {"never-persisted",

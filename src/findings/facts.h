@@ -200,8 +200,19 @@ struct BrokenMechanism {
   bool operator==(const BrokenMechanism&) const = default;
 };
 
+// A restart says on which side of the interrupted operation it found the program, and a store that no mechanism
+// protects is on the other one.
+struct OtherSide {
+  static constexpr std::string_view kName = "other-side";
+  SeenStore store;        // an example: a part of it, if it is wide
+  std::string operation;  // its name
+  bool after = false;     // the restart found the program as after it
+  ByteValue held;         // by the bytes of `store` when it said so
+  bool operator==(const OtherSide&) const = default;
+};
+
 using Claims = std::variant<PlainClaim, CrashCause, BadReadClaim, NotDurable, Replaced, StoredPastTheEnd, LoggedBefore,
-                            LoggedInVain, NotLogged, InterruptedCreation, BrokenMechanism>;
+                            LoggedInVain, NotLogged, InterruptedCreation, BrokenMechanism, OtherSide>;
 using Claim = OneOf<Claims>;
 
 // --- Facts that support a claim ---

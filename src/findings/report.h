@@ -54,6 +54,8 @@ struct AssumedRecord {
   bool known() const { return declared || allowed || pmdk || summed; }
   bool operator==(const AssumedRecord&) const = default;
 };
+// Why a result with such a record, for which nobody answers, is inconclusive.
+std::string unansweredText(const AssumedRecord& record);
 
 // What became of the exit codes of restarts.
 enum class ExitCodes : std::uint8_t {

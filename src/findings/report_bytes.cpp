@@ -76,6 +76,8 @@ constexpr std::size_t kMembers<InterruptedCreation> = 2;
 template <>
 constexpr std::size_t kMembers<BrokenMechanism> = 7;
 template <>
+constexpr std::size_t kMembers<OtherSide> = 4;
+template <>
 constexpr std::size_t kMembers<OldValueRead> = 1;
 template <>
 constexpr std::size_t kMembers<FineIfPersisted> = 1;

@@ -1,8 +1,11 @@
 // Reports of several recordings of one program become one.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "findings/numbers.h"
 #include "findings/report.h"
 
 namespace blackout {
@@ -115,11 +118,30 @@ void addNotExplored(std::vector<std::string>& into, const std::vector<std::strin
   }
 }
 
-// One that is read at the same place is the same record, with the crash that left most of it.
+// Sentences about records for which nobody answers have figures of one recording. The sum has its own.
+void leaveUnansweredOut(Report& report) {
+  if (!report.exploration) return;
+  for (const AssumedRecord& a : report.exploration->assumptions) {
+    if (a.known()) continue;
+    const std::string sentence = unansweredText(a);
+    std::erase(report.incomplete, sentence);
+    std::erase(report.exploration->notExplored, sentence);
+  }
+}
+void tellUnanswered(Report& report) {
+  for (const AssumedRecord& a : report.exploration->assumptions) {
+    if (a.known()) continue;
+    unite(report.incomplete, {unansweredText(a)});
+    unite(report.exploration->notExplored, {unansweredText(a)});
+  }
+}
+
+// One that is read at the same place is the same record, with the crash that left most of it. So are those whose place
+// nobody knows: a sentence for each recording would say no more.
 void addAssumptions(std::vector<AssumedRecord>& into, const std::vector<AssumedRecord>& more) {
   for (const AssumedRecord& a : more) {
     auto same = std::find_if(into.begin(), into.end(), [&](const AssumedRecord& known) {
-      return !a.place.empty() && known.place == a.place && known.declared == a.declared && known.allowed == a.allowed &&
+      return known.place == a.place && known.declared == a.declared && known.allowed == a.allowed &&
              known.refuted == a.refuted && known.pmdk == a.pmdk && known.summed == a.summed;
     });
     if (same == into.end()) {
@@ -166,9 +188,20 @@ void addExploration(ExploredCrashes& into, const ExploredCrashes& more) {
 
 }  // namespace
 
-Report& operator+=(Report& into, const Report& more) {
-  if (into == Report()) return into = more;
-  if (more == Report()) return into;
+std::string unansweredText(const AssumedRecord& record) {
+  return fmt::format(
+      "{} may be checksummed, and only {} of {} combinations of its lines were tried. If it is, say so with --assume "
+      "checksums or blackout_checksum().",
+      record.place.empty() ? std::string("A record that is read at an unknown place") : "The record at " + record.place,
+      grouped(record.tried), countOfLog10(record.log10States));
+}
+
+Report& operator+=(Report& into, const Report& given) {
+  if (into == Report()) return into = given;
+  if (given == Report()) return into;
+  Report more = given;
+  leaveUnansweredOut(into);
+  leaveUnansweredOut(more);
   std::map<std::uint64_t, std::size_t> known;
   for (std::size_t i = 0; i < into.findings.size(); ++i) known.emplace(fingerprint(into.findings[i]), i);
   for (const Finding& f : more.findings) {
@@ -208,6 +241,7 @@ Report& operator+=(Report& into, const Report& more) {
   else if (into.exploration.has_value() != more.exploration.has_value())
     into.incomplete.emplace_back("Crashes were explored of some of the recordings only.");
   if (!into.exploration) into.exploration = more.exploration;
+  if (into.exploration) tellUnanswered(into);
   if (into.mechanisms && more.mechanisms)
     addMechanisms(*into.mechanisms, *more.mechanisms);
   else if (!into.mechanisms)

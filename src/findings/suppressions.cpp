@@ -73,6 +73,9 @@ bool matches(std::string_view pattern, const std::vector<Frame>& frames) {
 
 bool matches(const Suppression& s, const Finding& finding) {
   if (s.kind ? finding.kind != *s.kind : finding.bugClass != s.bugClass) return false;
+  // What is stored matters there, and not by whom.
+  if (const auto* claim = std::get_if<OtherSide>(&finding.claim); claim != nullptr)
+    if (!claim->store.bytes.type.empty() && matchesGlob(s.pattern, claim->store.bytes.type)) return true;
   return std::any_of(finding.places.begin(), finding.places.end(), [&](const NumberedPlace& p) {
     return matches(s.pattern, p.stack) || std::any_of(p.alsoFrom.begin(), p.alsoFrom.end(),
                                                       [&](const auto& frames) { return matches(s.pattern, frames); });

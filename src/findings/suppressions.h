@@ -1,7 +1,8 @@
 // `--suppressions FILE`: findings that the user knows of and does not want to hear about again. A file has one
 // suppression per line, kind:pattern, empty lines and comments (# first). The kind is one of finding_kinds.def, or a
 // class of them (race, semantic, performance). The pattern (findings/pattern.h) is matched against the function, the
-// source file and the object of every call, inlined ones included, of every numbered place of a finding.
+// source file and the object of every call, inlined ones included, of every numbered place of a finding; that of an
+// unprotected store also against its struct and field ("Super.files").
 #pragma once
 
 #include <optional>

@@ -25,6 +25,7 @@
 #include "judge/other_addresses.h"
 #include "judge/recovery_detectors.h"
 #include "judge/unjudged.h"
+#include "mechanisms/plans.h"
 #include "run/launch.h"
 #include "run/patience.h"
 
@@ -179,6 +180,7 @@ class Check {
                                       j.suspicion,
                                       causeOptions(),
                                       o_.detect,
+                                      o_.plans.get(),
                                       inTime(),
                                       {}});
     auto found = allFail_ ? std::vector<ShownFinding>() : judgeRecoveries(*judged_);

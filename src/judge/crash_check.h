@@ -26,6 +26,8 @@
 
 namespace blackout {
 
+class CrashPlans;
+
 // What the exit code of a restart means.
 enum class ExpectExit : std::uint8_t {
   Auto,  // 0 is expected if the recorded run and a restart on the intact final image exit with 0
@@ -58,7 +60,7 @@ struct CrashOptions {
   DetectOptions detect;  // of the detectors that judge restarts
   PointChoice points;
   StrategyChoice strategy;
-  std::shared_ptr<const Strategy> plans;  // those of the strategy "plans"
+  std::shared_ptr<const CrashPlans> plans;  // those of the strategy "plans"
   std::uint64_t seed = 1;
   unsigned crashesInARow = 1;
   lin::Criterion criterion = lin::Criterion::Durable;  // of answers of marked operations

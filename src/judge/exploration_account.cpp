@@ -172,12 +172,7 @@ void ExplorationAccount::assumptions(const ExplorationSummary& s, ChecksummedRec
     record.log10States = std::log10(a.states);
     record.tried = a.tried;
     record.points = a.spaces;
-    if (!record.known())
-      out_.incomplete.push_back(fmt::format(
-          "The record{} may be checksummed, and only {} of {} combinations of its lines were tried. If it is, say so "
-          "with --assume checksums or blackout_checksum().",
-          record.place.empty() ? std::string() : " at " + record.place, grouped(record.tried),
-          countOfLog10(record.log10States)));
+    if (!record.known()) out_.incomplete.push_back(unansweredText(record));
     out_.exploration.assumptions.push_back(std::move(record));
   }
 }

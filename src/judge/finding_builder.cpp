@@ -48,11 +48,6 @@ std::vector<std::string> tellingLines(const std::string& output) {
   return lines;
 }
 
-// The bytes of a line from the first to the last of the mask.
-ByteValue readOf(const LineBytes& line, std::uint64_t mask) {
-  return {line.begin() + std::countr_zero(mask), line.end() - std::countl_zero(mask)};
-}
-
 class FindingBuilder {
  public:
   // `race`: it is told as a race that is only suspected.
@@ -584,6 +579,10 @@ Result<ShownFinding> tell(const ShowContext& context, const Cause& cause, bool r
 }
 
 }  // namespace
+
+ByteValue readOf(const LineBytes& line, std::uint64_t mask) {
+  return {line.begin() + std::countr_zero(mask), line.end() - std::countl_zero(mask)};
+}
 
 SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, EventNo crash, const LineBytes& seen) {
   auto from = static_cast<unsigned>(std::countr_zero(mask));

@@ -34,6 +34,8 @@ struct ShowContext {
   OrderJudge* orders = nullptr;  // null: there is no specification
 };
 
+// The bytes of a line from the first to the last of the mask.
+ByteValue readOf(const LineBytes& line, std::uint64_t mask);
 // A restart's read of the bytes of `mask` in a line, which holds `seen` then. `crash`: the first one, in the recording.
 SeenRead seenRead(const ByteNames& names, LineNo line, std::uint64_t mask, EventNo crash, const LineBytes& seen);
 

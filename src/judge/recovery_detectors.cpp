@@ -5,6 +5,7 @@
 #include "judge/races.h"
 #include "judge/read_rules.h"
 #include "judge/stale_pointers.h"
+#include "judge/unprotected_stores.h"
 
 namespace blackout {
 
@@ -29,6 +30,8 @@ FoundBy foundBy(FindingKind kind) {
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
       return FoundBy::ReadsOfRestarts;
+    case FindingKind::UnprotectedStore:
+      return FoundBy::CrashPlans;
     case FindingKind::Mechanism:
       return FoundBy::Description;
     case FindingKind::UnloggedStore:
@@ -93,11 +96,15 @@ Result<std::vector<ShownFinding>> readsOfRestarts(JudgedExploration& judged) {
   return judgeReads(judged.context, judged.suspicion, judged.shown, judged.detect);
 }
 
+Result<std::vector<ShownFinding>> unprotectedStores(JudgedExploration& judged) {
+  if (judged.plans == nullptr) return std::vector<ShownFinding>();
+  return judgeUnprotectedStores(judged.context, *judged.plans);
+}
+
 constexpr RecoveryDetector kDetectors[] = {
-    {FoundBy::FailingRestarts, false, failingRestarts},
-    {FoundBy::FollowedPointers, true, followedPointers},
-    {FoundBy::RacingRestarts, false, racingRestarts},
-    {FoundBy::ReadsOfRestarts, true, readsOfRestarts},
+    {FoundBy::FailingRestarts, false, failingRestarts}, {FoundBy::FollowedPointers, true, followedPointers},
+    {FoundBy::RacingRestarts, false, racingRestarts},   {FoundBy::ReadsOfRestarts, true, readsOfRestarts},
+    {FoundBy::CrashPlans, true, unprotectedStores},
 };
 
 bool anyWanted(FoundBy id, const DetectOptions& options) {

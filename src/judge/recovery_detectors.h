@@ -14,6 +14,8 @@
 
 namespace blackout {
 
+class CrashPlans;
+
 enum class FoundBy : std::uint8_t {
   Trace,            // a detector of detect/
   Description,      // the rules of the mechanisms that a description names (mechanisms/)
@@ -22,6 +24,7 @@ enum class FoundBy : std::uint8_t {
   FollowedPointers,
   RacingRestarts,
   ReadsOfRestarts,
+  CrashPlans,
 };
 FoundBy foundBy(FindingKind kind);
 
@@ -31,7 +34,8 @@ struct JudgedExploration {
   AnswerJudge& suspicion;  // wants what is wrong by a rule, though no restart shows it
   CauseOptions causes;
   const DetectOptions& detect;
-  bool inTime = true;  // no wall-clock bound ended the exploration: there is time for further runs
+  const CrashPlans* plans = nullptr;  // null: another strategy
+  bool inTime = true;                 // no wall-clock bound ended the exploration: there is time for further runs
   // Causes that have a finding: what comes later in the table does not tell them again.
   std::vector<Cause> shown;
 };

@@ -150,15 +150,8 @@ CrashPlans::Figures CrashPlans::figures() const {
   return sum;
 }
 
-std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
-  std::vector<Restriction> out;
-  PlanChoice choice(index_, space);
-  auto add = [&](std::optional<Restriction> r) {
-    if (!r) return;
-    if (std::none_of(out.begin(), out.end(), [&](const Restriction& o) { return same(o, *r); }))
-      out.push_back(std::move(*r));
-  };
-  // A copy, or any wide store, is one store; where it may be torn is tried at one place.
+std::vector<std::vector<StoreNo>> CrashPlans::openUnprotected(const CrashSpace& space) const {
+  // A copy, or any wide store, is one store.
   std::vector<std::vector<StoreNo>> unprotected;
   const std::vector<StoreNo> open = openStores(space);
   for (StoreNo s : open) {
@@ -168,9 +161,31 @@ std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
     else
       unprotected.push_back({s});
   }
+  return unprotected;
+}
+
+std::vector<UnprotectedPlan> CrashPlans::unprotected(const CrashSpace& space) const {
+  std::vector<UnprotectedPlan> out;
+  PlanChoice choice(index_, space);
+  for (const std::vector<StoreNo>& stores : openUnprotected(space))
+    for (bool keep : {true, false})
+      if (auto r = keep ? choice.only(stores) : choice.allBut(stores)) out.push_back({stores, std::move(*r)});
+  return out;
+}
+
+std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
+  std::vector<Restriction> out;
+  PlanChoice choice(index_, space);
+  auto add = [&](std::optional<Restriction> r) {
+    if (!r) return;
+    if (std::none_of(out.begin(), out.end(), [&](const Restriction& o) { return same(o, *r); }))
+      out.push_back(std::move(*r));
+  };
+  const std::vector<std::vector<StoreNo>> unprotected = openUnprotected(space);
   for (const std::vector<StoreNo>& stores : unprotected) {
     add(choice.only(stores));
     add(choice.allBut(stores));
+    // Where a wide one may be torn is tried at one place.
     if (stores.size() < 2) continue;
     std::size_t cut = 1 + mix(options_.seed, space.identity(), stores.front().value()) % (stores.size() - 1);
     add(choice.only({stores.begin(), stores.begin() + static_cast<std::ptrdiff_t>(cut)}));

@@ -19,6 +19,12 @@ struct PlanOptions {
   std::uint64_t seed = 1;  // of where a copy is cut
 };
 
+// What a plan does with one store that no mechanism protects: it alone persists, or all but it.
+struct UnprotectedPlan {
+  std::vector<StoreNo> stores;  // its pieces, ascending
+  Restriction restriction;
+};
+
 class CrashPlans : public Strategy {
  public:
   // All must outlive it. `points`: at which the plug is pulled, ascending.
@@ -27,6 +33,8 @@ class CrashPlans : public Strategy {
   std::string_view name() const override { return nameOf(StrategyKind::Plans); }
   std::uint64_t count(const CrashSpace& space) const override;
   Restriction restriction(const CrashSpace& space, std::uint64_t number) const override;
+  // Of a first crash: those of its plans that are about one unprotected store, in their order.
+  std::vector<UnprotectedPlan> unprotected(const CrashSpace& space) const;
 
   // Of the spaces of first crashes that were asked for: how many plans there are, and how many two for each store in
   // flight would be.
@@ -46,6 +54,8 @@ class CrashPlans : public Strategy {
   std::vector<Restriction> plansOf(const CrashSpace& space) const;
   std::vector<StoreNo> openStores(const CrashSpace& space) const;
   std::vector<StoreNo> inBackground(const std::vector<StoreNo>& open, EventNo point) const;
+  // Those in flight that no mechanism protects; the pieces of a wide one together.
+  std::vector<std::vector<StoreNo>> openUnprotected(const CrashSpace& space) const;
 
   const Index& index_;
   const Phases& phases_;

@@ -260,6 +260,12 @@ struct Members {
                 {"second", c.second ? storeJson(*c.second) : Json(nullptr)},
                 {"transactions", c.transactions}};
   }
+  Json operator()(const OtherSide& c) const {
+    return Json{{"store", storeJson(c.store)},
+                {"operation", c.operation},
+                {"side", c.after ? "after" : "before"},
+                {"held", valueJson(c.held)}};
+  }
   Json operator()(const InterruptedCreation& c) const { return Json{{"file", c.file}, {"call", placeNoJson(c.call)}}; }
 
   Json operator()(const OldValueRead& e) const { return Json{{"value", valueJson(e.value)}}; }

@@ -207,6 +207,7 @@ std::string causeVerdict(const Finding& f, const CrashCause& c, const std::strin
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
     case FindingKind::UnloggedStore:
+    case FindingKind::UnprotectedStore:
     case FindingKind::Mechanism:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
@@ -251,6 +252,7 @@ std::string plainVerdict(const Finding& f, const std::string& symptom, const Pla
     case FindingKind::StaleRead:
     case FindingKind::UninitializedRead:
     case FindingKind::UnloggedStore:
+    case FindingKind::UnprotectedStore:
     case FindingKind::Mechanism:
     case FindingKind::NeverPersisted:
     case FindingKind::StoreOutside:
@@ -340,6 +342,13 @@ struct Verdicts {
         what, are, words.at(1), them);
   }
   std::string operator()(const BrokenMechanism& c) const { return brokenMechanism(c); }
+  std::string operator()(const OtherSide& c) const {
+    std::string what = c.store.bytes.type.empty() ? "what is stored" : c.store.bytes.type + ", stored";
+    return fmt::format(
+        "After a crash in {} the restart finds everything as {} it, but not {} {}: it holds {}, and no mechanism "
+        "protects it.",
+        c.operation, c.after ? "after" : "before", what, words.at(1), valueText(c.held));
+  }
   std::string operator()(const InterruptedCreation& c) const {
     return fmt::format("If the power fails while {} is being created {}, the restarted program {}.", baseName(c.file),
                        words.at(c.call), symptom);

@@ -51,6 +51,7 @@ TEST(ReportSum, WhatWasLeftOutIsSaidOnce) {
     r.exploration->notExplored = {tried, other};
     AssumedRecord record;
     record.place = "log.cpp:88";
+    record.allowed = true;
     record.log10States = log10;
     record.tried = static_cast<std::uint64_t>(10 * log10);
     record.points = points;
@@ -71,6 +72,41 @@ TEST(ReportSum, WhatWasLeftOutIsSaidOnce) {
   EXPECT_EQ(sum.exploration->assumptions[0].tried, 50U);
   sum += part("States that the strategy two-plan does not choose: it tried 1 of 2.", other, 1, 1);
   EXPECT_EQ(sum.exploration->notExplored.size(), 3U);
+}
+
+// A campaign of thousands of workloads tells once that a record may be checksummed, with the figures of the crash that
+// left most of it.
+TEST(ReportSum, ARecordThatNobodyAnswersForIsToldOnce) {
+  auto part = [](const char* place, double log10, bool allowed = false) {
+    Report r = reportOf({});
+    AssumedRecord record;
+    record.place = place;
+    record.log10States = log10;
+    record.tried = 70;
+    record.allowed = allowed;
+    if (!allowed) r.incomplete = {"Something was not seen.", unansweredText(record)};
+    r.exploration->notExplored = r.incomplete;
+    r.exploration->assumptions = {record};
+    return r;
+  };
+  Report sum;
+  for (double log10 : {3.0, 4.0, 3.0, 2.0}) sum += part("log.cpp:88", log10);
+  const std::string of88 =
+      "The record at log.cpp:88 may be checksummed, and only 70 of 10,000 combinations of its lines were tried. If it "
+      "is, say so with --assume checksums or blackout_checksum().";
+  EXPECT_EQ(sum.incomplete, (std::vector<std::string>{"Something was not seen.", of88}));
+  EXPECT_EQ(sum.exploration->notExplored, sum.incomplete);
+  EXPECT_EQ(sum.exploration->assumptions.size(), 1U);
+  // Other records have sentences of their own; one that somebody answers for has none.
+  sum += part("log.cpp:99", 3);
+  sum += part("", 3);
+  sum += part("", 2);
+  sum += part("table.cpp:7", 3, true);
+  ASSERT_EQ(sum.incomplete.size(), 4U);
+  EXPECT_EQ(sum.incomplete[1], of88);
+  EXPECT_TRUE(sum.incomplete[2].starts_with("The record at log.cpp:99 "));
+  EXPECT_TRUE(sum.incomplete[3].starts_with("A record that is read at an unknown place "));
+  EXPECT_EQ(exitCodeOf(sum, FailOn::Shown), ExitCode::Inconclusive);
 }
 
 // What one recording only suspects and another one shows is shown, by that one's crash.

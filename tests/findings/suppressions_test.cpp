@@ -105,6 +105,19 @@ TEST(Suppressions, MatchAnyCallOfAnyPlace) {
     EXPECT_FALSE(hides(std::string("idle-fence:") + pattern)) << pattern;
 }
 
+// Of an unprotected store it matters what is stored, and not by whom.
+TEST(Suppressions, MatchTheFieldOfAnUnprotectedStore) {
+  Finding f = finding(FindingKind::UnprotectedStore);
+  OtherSide claim;
+  claim.store.bytes.type = "Super.files";
+  f.claim = claim;
+  for (const char* pattern : {"Super.files", "Super.*", "main"})
+    EXPECT_TRUE(hides(std::string("unprotected-store:") + pattern, f)) << pattern;
+  for (const char* pattern : {"Super", "files", "Super.blocks"})
+    EXPECT_FALSE(hides(std::string("unprotected-store:") + pattern, f)) << pattern;
+  EXPECT_FALSE(hides("mechanism:Super.files", f));
+}
+
 TEST(Suppressions, MatchTheirKindOrClassOnly) {
   EXPECT_TRUE(hides("performance:main"));
   EXPECT_FALSE(hides("clean-flush:main"));

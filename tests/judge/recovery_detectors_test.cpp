@@ -37,6 +37,7 @@ TEST(RecoveryDetectors, EveryKindIsFoundByOne) {
       case FoundBy::FollowedPointers:
       case FoundBy::RacingRestarts:
       case FoundBy::ReadsOfRestarts:
+      case FoundBy::CrashPlans:
         EXPECT_EQ(here, 1);
         if (switched != nullptr) EXPECT_EQ(switched->run, nullptr);
         break;

@@ -284,6 +284,24 @@ TEST(Verdict, InterruptedCreation) {
   EXPECT_NE(hintOf(f).find("rename it when it is complete"), std::string_view::npos);
 }
 
+TEST(Verdict, OtherSide) {
+  OtherSide claim;
+  claim.store.bytes.type = "Super.files";
+  claim.operation = "creat";
+  claim.held = ByteValue(8);
+  Finding f = makeFinding(FindingKind::UnprotectedStore, claim);
+  EXPECT_EQ(verdictOf(f),
+            "After a crash in creat the restart finds everything as before it, but not Super.files, stored at (1): it "
+            "holds 0, and no mechanism protects it.");
+  claim.after = true;
+  claim.store.bytes.type.clear();
+  f.claim = claim;
+  EXPECT_EQ(
+      verdictOf(f),
+      "After a crash in creat the restart finds everything as after it, but not what is stored at (1): it holds 0, "
+      "and no mechanism protects it.");
+}
+
 TEST(Verdict, NotLogged) {
   auto verdict = [](NotLogged c) { return verdictOf(makeFinding(FindingKind::UnloggedStore, std::move(c))); };
   EXPECT_EQ(verdict({store(1), 8, 0}),
