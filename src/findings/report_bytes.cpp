@@ -82,7 +82,7 @@ constexpr std::size_t kMembers<FineIfPersisted> = 1;
 template <>
 constexpr std::size_t kMembers<NeverFlushed> = 2;
 template <>
-constexpr std::size_t kMembers<TriedCure> = 6;
+constexpr std::size_t kMembers<TriedCure> = 7;
 template <>
 constexpr std::size_t kMembers<FlushUnderWay> = 0;
 template <>
@@ -123,6 +123,8 @@ template <>
 constexpr std::size_t kMembers<EmptyFile> = 1;
 template <>
 constexpr std::size_t kMembers<NotInTransaction> = 2;
+template <>
+constexpr std::size_t kMembers<CutThereToo> = 2;
 template <>
 constexpr std::size_t kMembers<OtherSymptom> = 2;
 template <>
