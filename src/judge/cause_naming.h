@@ -45,8 +45,8 @@ struct Cause {
   bool sameBytes = false;           // not-atomic: `second` replaces what `first` stored
   // The same: where the two are updated the other way round, and a crash in between fails in the same way.
   std::optional<std::pair<StoreRef, StoreRef>> mirrored;
-  bool everFlushed = false;         // whether a flush of its line follows `first`, in time or not
-  bool everFenced = false;          // whether a fence follows that flush, in time or not
+  bool everFlushed = false;  // whether a flush of its line follows `first`, in time or not
+  bool everFenced = false;   // whether a fence follows that flush, in time or not
 
   // Nothing is lost: the neighbouring points at which it fails, and whether they begin where a pool file was made.
   std::optional<std::pair<SpaceNo, SpaceNo>> window;
@@ -69,7 +69,7 @@ struct Cause {
   // Flushes and fences: what they make of the trace. Of bytes that a transaction had not logged: durable before what
   // relies on them, as logged ones are.
   std::shared_ptr<CureTrial::Applied> applied;
-  std::uint64_t cured = 0;                      // of `states`, those that can't come about then
+  std::uint64_t cured = 0;  // of `states`, those that can't come about then
   // Flushes and fences as a change of the source would make them, after which none of `states` can come about; the
   // cheapest first (fixes.h).
   std::vector<TriedFix> fixes;
