@@ -260,6 +260,7 @@ struct TriedCure {
   bool oneLine = false;      // both are in one line, whose stores keep their order
   std::uint64_t gone = 0;    // flushes and fences: crash states of the finding that can't come about any more
   std::uint64_t states = 0;  // of so many
+  bool putBack = false;      // Add: a restart was tried with the bytes as they were before the transaction
   bool operator==(const TriedCure&) const = default;
 };
 
@@ -429,6 +430,15 @@ struct NotInTransaction {
   bool operator==(const NotInTransaction&) const = default;
 };
 
+// The bytes of the two stores of an update are updated the other way round elsewhere, and a crash between these fails
+// in the same way.
+struct CutThereToo {
+  static constexpr std::string_view kName = "cut-there-too";
+  PlaceNo first = 0;
+  PlaceNo second = 0;
+  bool operator==(const CutThereToo&) const = default;
+};
+
 // Other restarts fail by the same cause in another way.
 struct OtherSymptom {
   static constexpr std::string_view kName = "other-symptom";
@@ -536,8 +546,8 @@ struct OtherCallersWrite {
 using Facts =
     std::variant<OldValueRead, FineIfPersisted, NeverFlushed, TriedCure, FlushUnderWay, FlushedLater, LockedCompleted,
                  FineWithout, CanWait, BothFail, NotExamined, MaySeeSeveral, WrongAnswer, NoOrder, FoundAt,
-                 CountedTogether, TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, OtherSymptom,
-                 ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft,
+                 CountedTogether, TrustedTooSoon, NotRepeated, NotRunAgain, EmptyFile, NotInTransaction, CutThereToo,
+                 OtherSymptom, ThreadWaits, ReadAfterCrash, InferredCommit, OtherBytesMatter, OtherAddresses, LockLeft,
                  NotDurableEither, NeverDurable, TriedDurable, DurableTooLate, DurableWithRmwFences, TransactionDidWork,
                  MayBeRolledBack, OtherCallersWrite>;
 using Fact = OneOf<Facts>;

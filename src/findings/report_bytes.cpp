@@ -84,7 +84,7 @@ constexpr std::size_t kMembers<FineIfPersisted> = 1;
 template <>
 constexpr std::size_t kMembers<NeverFlushed> = 2;
 template <>
-constexpr std::size_t kMembers<TriedCure> = 6;
+constexpr std::size_t kMembers<TriedCure> = 7;
 template <>
 constexpr std::size_t kMembers<FlushUnderWay> = 0;
 template <>
@@ -125,6 +125,8 @@ template <>
 constexpr std::size_t kMembers<EmptyFile> = 1;
 template <>
 constexpr std::size_t kMembers<NotInTransaction> = 2;
+template <>
+constexpr std::size_t kMembers<CutThereToo> = 2;
 template <>
 constexpr std::size_t kMembers<OtherSymptom> = 2;
 template <>

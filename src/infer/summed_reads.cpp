@@ -7,6 +7,7 @@
 
 #include "infer/link_units.h"
 #include "infer/program_code.h"
+#include "infer/selects.h"
 #include "infer/straighten.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -150,7 +151,7 @@ std::optional<APInt> evaluated(const Value& v, const Value& from, const APInt& i
 }
 
 // A sum bit by bit, as CRCs without a table make it: the sum is shifted, and xored with a constant if the bit that goes
-// was set. However it is spelled (but by a branch), it is linear, and no two sums become one: both are tried with
+// was set. However it is spelled, it is linear, and no two sums become one: both are tried with
 // numbers.
 struct BitStep {
   const Instruction* result = nullptr;  // null: it is none
@@ -256,6 +257,7 @@ bool keepsAll(const Instruction& i) {
     case Instruction::Xor:
     case Instruction::ZExt:
     case Instruction::PHI:
+    case Instruction::Select:
     case Instruction::Freeze:
       return true;
     case Instruction::Trunc:
@@ -273,7 +275,8 @@ bool computes(const Instruction& i) {
   if (const auto* o = dyn_cast<BinaryOperator>(&i))
     return o->getOpcode() != Instruction::UDiv && o->getOpcode() != Instruction::SDiv &&
            o->getOpcode() != Instruction::URem && o->getOpcode() != Instruction::SRem;
-  return isa<ZExtInst, SExtInst, TruncInst, FreezeInst, PHINode>(i);
+  // A condition has one bit, and is none of what is followed.
+  return isa<ZExtInst, SExtInst, TruncInst, FreezeInst, PHINode, SelectInst>(i);
 }
 
 // The loops of a function, and the sums in them.
@@ -511,6 +514,8 @@ std::vector<SummedRead> summedReads(const ProgramBitcode& program) {
   std::vector<std::string> notes;
   std::unique_ptr<Module> module = linkUnits(program, context, notes);
   straighten(*module);
+  for (Function& f : *module)
+    if (!f.isDeclaration()) chooseWithoutBranches(f);
   ProgramCode code(*module);
   Follower follower(code);
   std::map<std::uint64_t, SummedRead> reads;

@@ -191,7 +191,12 @@ class Grouping {
     const Outcome& outcome = explorer_.outcome(explorer_.outcomeNo(f.recovery));
     std::vector<OutcomeNo>& shown = putBack_[number];
     if (shown.empty()) shown.push_back(explorer_.outcomeNo(cause.recovery));
-    if (std::any_of(shown.begin(), shown.end(), [&](OutcomeNo o) { return sameAnswer(explorer_.outcome(o), outcome); }))
+    // One that loses them fails for want of what the end of the transaction would have done: that is tried on its own.
+    auto site = siteOf(cause.space, StoreRef{1, cause.notAdded->stores.front()});
+    bool loses =
+        std::any_of(f.lost.begin(), f.lost.end(), [&](const StoreRef& ref) { return siteOf(f.space, ref) == site; });
+    if (!loses &&
+        std::any_of(shown.begin(), shown.end(), [&](OutcomeNo o) { return sameAnswer(explorer_.outcome(o), outcome); }))
       return true;
     if (options_.patience.over() || triedBack_++ >= options_.examined) return false;
     auto judged = probe_.without(f.space, f.chosen, made);
@@ -247,6 +252,8 @@ class Grouping {
         continue;
       }
       std::vector<StoreRef> made = madeUnlogged(index, *there, at);
+      // Once the log no longer counts, nothing is put back: by then they are durable.
+      if (cause.applied != nullptr && !trial_.leaves(*cause.applied, space, recovery).value_or(true)) continue;
       // Another instruction that changed them first would be too early for it.
       bool own = std::all_of(made.begin(), made.end(), [&](const StoreRef& ref) {
         return siteKey(index.trace(), index.trace()[index.stores()[ref.store].event]) == site;
@@ -339,6 +346,73 @@ class Grouping {
     return early && late && early == siteOf(update.space, update.first) && late == siteOf(update.space, update.second);
   }
 
+  // Bytes that a transaction had not logged are not put back by a rollback, and not made durable by its end either. The
+  // cure of the one is that of the other if what is lost is stored by the same instruction, without being logged there,
+  // and can't be lost once it is durable before what relies on it. Null: it is another mistake.
+  std::shared_ptr<CureTrial::Applied> loggedDurable(const Cause& cause, const Cause& lost) {
+    if (!cause.notAdded || !lost.first || explorer_.space(lost.space).level != 1 ||
+        std::find(lost.lost.begin(), lost.lost.end(), *lost.first) == lost.lost.end())
+      return nullptr;
+    auto site = siteOf(lost.space, lost.first);
+    auto indexes = probe_.indexes(lost.space);
+    if (!site || !indexes || site != siteOf(cause.space, StoreRef{1, cause.notAdded->stores.front()}) ||
+        !unloggedStore(*indexes->front(), lost.first->store))
+      return nullptr;
+    Cure cure;
+    if (cause.applied != nullptr) cure = cause.applied->cure;
+    cure.after.insert(*site);
+    if (lost.applied != nullptr) {
+      const Cure& tried = lost.applied->cure;
+      cure.before.insert(tried.before.begin(), tried.before.end());
+      cure.atOperationEnd |= tried.atOperationEnd;
+    } else if (auto relies = siteOf(lost.space, lost.second)) {
+      cure.before.insert(*relies);
+    } else {
+      return nullptr;
+    }
+    // A log says nothing of what is lost before the end of its transaction.
+    cure.put = cure.atOperationEnd || cure.before.empty() ? Cure::Put::Everywhere : Cure::Put::Before;
+    auto applied = trial_.apply(cure, lost.space);
+    if (!applied || trial_.leaves(**applied, lost.space, lost.recovery).value_or(true)) return nullptr;
+    return std::move(*applied);
+  }
+
+  // The bytes that the executions of an instruction store to.
+  std::vector<std::pair<PmAddr, PmAddr>> rangesOf(const Index& index, const SiteKey& site) {
+    std::vector<std::pair<PmAddr, PmAddr>> ranges;
+    for (const StoreRow& row : index.stores())
+      if (const Event& e = index.trace()[row.event]; siteKey(index.trace(), e) == site)
+        ranges.emplace_back(e.addr, e.addr + blackout::bytesOf(e));
+    std::sort(ranges.begin(), ranges.end());
+    return ranges;
+  }
+
+  bool storeToTheSame(const Index& index, const SiteKey& a, const SiteKey& b) {
+    auto ranges = rangesOf(index, a), others = rangesOf(index, b);
+    auto i = ranges.begin();
+    for (const auto& [begin, end] : others) {
+      while (i != ranges.end() && i->second <= begin) ++i;
+      if (i != ranges.end() && i->first < end) return true;
+    }
+    return false;
+  }
+
+  // Two updates of the same two places, one of which begins with what the other ends with, and restarts that fail by
+  // the same expectation: either leaves the one place with and the other without, and what is missing is one repair.
+  bool isMirrored(const Cause& a, const Cause& b) {
+    if (a.kind != FindingKind::NotAtomic || b.kind != FindingKind::NotAtomic || a.cure != CureKind::Atomic ||
+        b.cure != CureKind::Atomic || a.key != b.key || a.sameBytes || b.sameBytes)
+      return false;
+    if (!a.others.empty() || !b.others.empty() || explorer_.space(a.space).level != 1 ||
+        explorer_.space(b.space).level != 1)
+      return false;
+    auto firstA = siteOf(a.space, a.first), secondA = siteOf(a.space, a.second);
+    auto firstB = siteOf(b.space, b.first), secondB = siteOf(b.space, b.second);
+    auto indexes = probe_.indexes(a.space);
+    return indexes && firstA && secondA && firstB && secondB && storeToTheSame(*indexes->front(), *firstA, *secondB) &&
+           storeToTheSame(*indexes->front(), *secondA, *firstB);
+  }
+
   // One mistake may lose several stores of one function: a node of which no field is flushed.
   bool same(const Cause& a, const Cause& b) {
     // A value that the restart does not cope with, wherever it is stored: a lock.
@@ -374,8 +448,19 @@ class Grouping {
 
   std::size_t merged(Cause cause) {
     std::optional<std::size_t> at;
+    for (std::size_t i = 0; i < causes_.size() && !at; ++i) {
+      if (!causes_[i].examined) continue;
+      if (auto durable = loggedDurable(causes_[i], cause)) {
+        causes_[i].applied = std::move(durable);
+        return i;
+      }
+      if (same(causes_[i], cause)) at = i;
+    }
     for (std::size_t i = 0; i < causes_.size() && !at; ++i)
-      if (causes_[i].examined && same(causes_[i], cause)) at = i;
+      if (causes_[i].examined && isMirrored(causes_[i], cause)) {
+        if (!causes_[i].mirrored) causes_[i].mirrored.emplace(*cause.first, *cause.second);
+        at = i;
+      }
     std::vector<StoreRef> stores;
     if (cause.eitherWay || (cause.kind == FindingKind::NotAtomic && !cause.others.empty()))
       stores = {*cause.first, *cause.second};

@@ -43,8 +43,10 @@ struct Cause {
   std::vector<StoreRef> others;     // not-atomic: further stores of the update, besides the two
   unsigned lines = 0;               // not-atomic: `first` alone is the update, over so many lines; 0: it is not
   bool sameBytes = false;           // not-atomic: `second` replaces what `first` stored
-  bool everFlushed = false;         // whether a flush of its line follows `first`, in time or not
-  bool everFenced = false;          // whether a fence follows that flush, in time or not
+  // The same: where the two are updated the other way round, and a crash in between fails in the same way.
+  std::optional<std::pair<StoreRef, StoreRef>> mirrored;
+  bool everFlushed = false;  // whether a flush of its line follows `first`, in time or not
+  bool everFenced = false;   // whether a fence follows that flush, in time or not
 
   // Nothing is lost: the neighbouring points at which it fails, and whether they begin where a pool file was made.
   std::optional<std::pair<SpaceNo, SpaceNo>> window;
@@ -64,8 +66,10 @@ struct Cause {
     std::vector<StoreNo> stores;  // the pieces of the one that the finding tells
   };
   std::optional<NotAdded> notAdded;
-  std::shared_ptr<CureTrial::Applied> applied;  // flushes and fences: what they make of the trace
-  std::uint64_t cured = 0;                      // of `states`, those that can't come about then
+  // Flushes and fences: what they make of the trace. Of bytes that a transaction had not logged: durable before what
+  // relies on them, as logged ones are.
+  std::shared_ptr<CureTrial::Applied> applied;
+  std::uint64_t cured = 0;  // of `states`, those that can't come about then
   // Flushes and fences as a change of the source would make them, after which none of `states` can come about; the
   // cheapest first (fixes.h).
   std::vector<TriedFix> fixes;

@@ -238,6 +238,11 @@ class FindingBuilder {
     constexpr std::size_t kOthers = 4;
     for (std::size_t i = 0; !race_ && i < std::min(cause_.others.size(), kOthers); ++i)
       others_.push_back(addPlace("and here", cause_.others[i].level, eventOf(cause_.others[i]), true));
+    if (!race_ && cause_.mirrored) {
+      const auto& [first, second] = *cause_.mirrored;
+      mirrored_.first = addPlace("the other way round: first here", first.level, eventOf(first), true);
+      mirrored_.second = addPlace("and then here", second.level, eventOf(second), true);
+    }
     for (unsigned level = 1; level <= space().level; ++level) {
       SeenCrash crash{level, crashOf(level), 0, {}};
       if (auto last = lastPlaceBefore(indexes_[level - 1]->trace(), crash.event))
@@ -475,6 +480,7 @@ class FindingBuilder {
     // The place of what survives is not part of a race, so an order of the two can't be told.
     if (cause_.cure && !(race_ && cause_.cure == CureKind::Order)) triedCure();
     if (!race_ && cause_.eitherWay) add(BothFail{});
+    if (!race_ && mirrored_.first != 0) add(CutThereToo{mirrored_.first, mirrored_.second});
     if (!cause_.examined) add(NotExamined{});
     if (!race_ && run_.outcome.ending == Ending::Hung && run_.outcome.text.ends_with(kWaitsForPmLock)) add(LockLeft{});
     if (!cause_.replaced.empty()) add(OtherAddresses{first_});
@@ -500,7 +506,7 @@ class FindingBuilder {
   }
 
   void triedCure() {
-    TriedCure tried{*cause_.cure, first_, second_, false, cause_.cured, cause_.states};
+    TriedCure tried{*cause_.cure, first_, second_, false, cause_.cured, cause_.states, cause_.notAdded.has_value()};
     if (cause_.first && cause_.second && cause_.first->level == cause_.second->level) {
       auto lineOfRef = [&](const StoreRef& ref) { return indexOf(ref).stores()[ref.store].line; };
       tried.oneLine = lineOfRef(*cause_.first) == lineOfRef(*cause_.second);
@@ -567,6 +573,7 @@ class FindingBuilder {
   PlaceNo first_ = 0;
   PlaceNo second_ = 0;
   std::vector<PlaceNo> others_;
+  std::pair<PlaceNo, PlaceNo> mirrored_{0, 0};
   PlaceNo readPlace_ = 0;
   PlaceNo failPlace_ = 0;
   std::vector<SeenCrash> crashes_;  // by level

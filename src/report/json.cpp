@@ -277,7 +277,8 @@ struct Members {
                 {"second", placeNoJson(e.second)},
                 {"one_line", e.oneLine},
                 {"gone", e.gone},
-                {"states", e.states}};
+                {"states", e.states},
+                {"put_back", e.putBack}};
   }
   Json operator()(const FlushUnderWay&) const { return Json::object(); }
   Json operator()(const FlushedLater&) const { return Json::object(); }
@@ -335,6 +336,9 @@ struct Members {
   Json operator()(const EmptyFile& e) const { return Json{{"file", e.file}}; }
   Json operator()(const NotInTransaction& e) const {
     return Json{{"store", placeNoJson(e.store)}, {"added", e.added ? frameJson(*e.added) : Json(nullptr)}};
+  }
+  Json operator()(const CutThereToo& e) const {
+    return Json{{"first", placeNoJson(e.first)}, {"second", placeNoJson(e.second)}};
   }
   Json operator()(const OtherSymptom& e) const {
     return Json{{"symptom", e.symptom}, {"at", e.at == Frame() ? Json(nullptr) : frameJson(e.at)}};

@@ -108,6 +108,12 @@ std::string triedText(const TriedCure& e) {
     case CureKind::Atomic:
       return "Tried: with all of it the restart ends well, and with nothing of it too.";
     case CureKind::Add:
+      if (e.putBack && e.gone != 0)
+        return fmt::format(
+            "Tried: with these bytes as they were before the transaction the restart ends well; with them durable in "
+            "time, "
+            "{} of the {} crash states can't come about.",
+            grouped(e.gone), grouped(e.states));
       return e.gone != 0 ? fmt::format("Tried in the simulation: with these bytes durable, {} can't come about.", gone)
                          : "Tried: with these bytes as they were before the transaction the restart ends well.";
     case CureKind::Rename:
@@ -275,6 +281,11 @@ struct Sentences {
     std::string at = lineText(*e.added);
     return fmt::format("The transaction in which ({}) is stored adds these bytes only afterwards{}.", e.store,
                        at.empty() ? at : ", at " + at);
+  }
+  std::string operator()(const CutThereToo& e) const {
+    return fmt::format(
+        "({}) and ({}) update the same bytes the other way round: a crash between those fails in the same way.",
+        e.first, e.second);
   }
   std::string operator()(const OtherSymptom& e) const {
     return "Other restarts fail by the same cause in another way: one " + symptomIn(e.symptom, e.at) + ".";

@@ -106,6 +106,14 @@ std::string raceVerdict(const Finding& f, const CrashCause& c, const std::string
       c.read && c.read->place != 0 ? ", and the restart reads it " + words.at(c.read->place) : std::string(), symptom);
 }
 
+// Whether a restart was tried with the bytes of the cause as they were before the transaction that had not logged them.
+bool unlogged(const Finding& f) {
+  return std::any_of(f.evidence.begin(), f.evidence.end(), [](const Fact& fact) {
+    const auto* tried = std::get_if<TriedCure>(&fact);
+    return tried != nullptr && tried->cure == CureKind::Add && tried->putBack;
+  });
+}
+
 std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::string& fails, const PlaceWords& words) {
   PlaceNo first = c.first ? c.first->place : 0, second = c.second ? c.second->place : 0;
   bool loses = f.shownBy && std::any_of(f.shownBy->crashes.begin(), f.shownBy->crashes.end(),
@@ -113,6 +121,15 @@ std::string notAtomicVerdict(const Finding& f, const CrashCause& c, const std::s
   if (c.creation)
     return fmt::format("The pool is made step by step under its own name: if the power fails before {}, {}.",
                        second != 0 ? "it is complete " + words.at(second) : std::string("it is complete"), fails);
+  if (unlogged(f) && first != 0) {
+    std::string lead = subjectFirst(*c.first, words) + " had not been logged by its transaction when it was changed: ";
+    if (loses || second == 0)
+      return fmt::format("{}a crash in the transaction can keep it, nothing puts it back, and then {}.", lead, fails);
+    return fmt::format(
+        "{}if the power fails before {}, even with everything persisted that was stored by then, nothing puts it back, "
+        "and {}.",
+        lead, words(second), fails);
+  }
   if (c.lines != 0)
     return fmt::format(
         "{} {}: a crash can keep one part of it without the rest, and then {}.", subjectFirst(*c.first, words),

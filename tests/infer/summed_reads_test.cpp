@@ -155,6 +155,45 @@ TEST(SummedReads, BitByBit) {
             "-3932672073523589310\n %next = xor i64 %s, %a"));
 }
 
+// As bitByBit(), with a branch in the loop of bits: `odd` and `even` are what the two ways do.
+std::string byBranch(const std::string& odd, const std::string& even, const std::string& met,
+                     const std::string& after) {
+  std::string f = bitByBit("%b = and i64 %c, 1\n %t = icmp ne i64 %b, 0\n br i1 %t, label %odd, label %even\nodd:\n" +
+                               odd + "\n br label %met\neven:\n" + even + "\n br label %met\nmet:\n" + met,
+                           after);
+  // The loop's turn ends in another block now.
+  auto replace = [&](const std::string& what, const std::string& by) { f.replace(f.find(what), what.size(), by); };
+  replace("[ %d, %bits ]", "[ %d, %met ]");
+  replace("[ %k1, %bits ]", "[ %k1, %met ]");
+  return f;
+}
+
+TEST(SummedReads, BitByBitByABranch) {
+  const std::string odd = "%s = lshr i64 %c, 1\n %y = xor i64 %s, -3932672073523589310", even = "%z = lshr i64 %c, 1",
+                    met = "%d = phi i64 [ %y, %odd ], [ %z, %even ]";
+  EXPECT_TRUE(onlySummed(byBranch(odd, even, met, kCompare)));
+  // One way does nothing.
+  const std::string shifted = "%s = lshr i64 %c, 1\n ";
+  std::string f = bitByBit(shifted +
+                               "%b = and i64 %c, 1\n %t = icmp ne i64 %b, 0\n br i1 %t, label %odd, label "
+                               "%met\nodd:\n %y = xor i64 %s, -3932672073523589310\n br label %met\nmet:\n %d = phi "
+                               "i64 [ %y, %odd ], [ %s, %bits ]",
+                           kCompare);
+  for (const char* name : {"[ %d, %bits ]", "[ %k1, %bits ]"}) {
+    std::string by = name;
+    by.replace(by.find("%bits"), 5, "%met");
+    f.replace(f.find(name), by.size() + 1, by);
+  }
+  EXPECT_TRUE(onlySummed(f)) << f;
+  // A way that does something else, or tells which way it was; a constant without its highest bit; no constant at all.
+  EXPECT_FALSE(onlySummed(byBranch(odd + "\n store i64 1, ptr @kept", even, met, kCompare)));
+  EXPECT_FALSE(onlySummed(byBranch(odd, even + "\n call void @take(i64 0)", met, kCompare)));
+  EXPECT_FALSE(onlySummed(
+      byBranch(odd, even, met + "\n %q = phi i64 [ 1, %odd ], [ 0, %even ]\n store i64 %q, ptr @kept", kCompare)));
+  EXPECT_FALSE(onlySummed(byBranch("%s = lshr i64 %c, 1\n %y = xor i64 %s, 5290699963331186498", even, met, kCompare)));
+  EXPECT_FALSE(onlySummed(byBranch("%y = lshr i64 %c, 1", even, met, kCompare)));
+}
+
 // Fletcher's and Adler's sums: three neighbours can make up for each other.
 TEST(SummedReads, TwoPlainSums) {
   EXPECT_FALSE(onlySummed(R"(define i64 @f(ptr %p, i64 %n, i64 %want) {

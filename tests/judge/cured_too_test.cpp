@@ -77,6 +77,38 @@ TEST(CuredToo, OneThatIsCuredInPartIsAnotherMistake) {
   EXPECT_EQ(joined(p, 2, 3).size(), 2U);
 }
 
+// Bytes that a transaction had not logged are durable after its end if it logs them. Stored outside of one as well,
+// they need a flush of their own.
+TEST(CuredToo, WhatATransactionLacksIsOneMistake) {
+  for (bool outside : {false, true}) {
+    JudgedProgram p;
+    std::string range(16, '\0');
+    range[0] = 8;
+    p.event(EventKind::TxBegin);
+    p.writer.blob(EventKind::TxAdd, 1, p.at(0), range);
+    p.storeAt(p.place(1), 64);
+    p.event(EventKind::TxEnd);
+    if (outside) p.storeAt(p.place(1), 128);
+    std::vector<Finding> findings = p.found(kNeverPersisted);
+    ASSERT_EQ(findings.size(), 1U);
+    CrashCause cause;
+    cause.kind = FindingKind::NotAtomic;
+    cause.first.emplace().place = 1;
+    cause.first->level = 1;
+    Finding shown = makeFinding(FindingKind::NotAtomic, cause);
+    shown.places.resize(1);
+    shown.places[0].siteId = 1;
+    shown.shownBy.emplace();
+    shown.evidence = {TriedCure{CureKind::Add, 1, 0, false, 0, 1, true}};
+    findings.push_back(shown);
+    joinCuredToo(findings, p.index());
+    ASSERT_EQ(findings.size(), outside ? 2U : 1U);
+    if (outside) continue;
+    EXPECT_EQ(findings[0].places.size(), 1U);
+    EXPECT_EQ(findings[0].evidence.back(), Fact(NotDurableEither{1, NotDurable::When::ProgramEnded, 1, 1}));
+  }
+}
+
 TEST(CuredToo, ACureThatWasNotTriedJoinsNothing) {
   Entry p(0, 8);
   std::vector<Finding> findings = p.found(kNeverPersisted);

@@ -316,6 +316,25 @@ TEST(Verdict, NotLogged) {
   f.evidence = {NotInTransaction{2, std::nullopt}};
   EXPECT_EQ(evidenceOf(f)[0], "The transaction in which (2) is stored had neither added nor allocated these bytes.");
   EXPECT_EQ(hintOf(f), rowOf(FindingKind::UnloggedStore).hint);
+  // What was tried tells the mistake, not that two stores belong together.
+  f.shownBy->failsAt = 0;
+  f.evidence = {TriedCure{CureKind::Add, 1, 2, false, 0, 3, true}};
+  EXPECT_EQ(verdictOf(f),
+            "Node.value, stored at (1), had not been logged by its transaction when it was changed: a crash in the "
+            "transaction can keep it, nothing puts it back, and then the restarted program crashes with SIGSEGV.");
+  f.shownBy->crashes[0].lost.clear();
+  EXPECT_EQ(
+      verdictOf(f),
+      "Node.value, stored at (1), had not been logged by its transaction when it was changed: if the power fails "
+      "before (2), even with everything persisted that was stored by then, nothing puts it back, and the restarted "
+      "program crashes with SIGSEGV.");
+  EXPECT_EQ(evidenceOf(f)[0], "Tried: with these bytes as they were before the transaction the restart ends well.");
+  f.evidence = {TriedCure{CureKind::Add, 1, 2, false, 2, 3, true}};
+  EXPECT_EQ(evidenceOf(f)[0],
+            "Tried: with these bytes as they were before the transaction the restart ends well; with them durable in "
+            "time, 2 of the 3 crash states can't come about.");
+  EXPECT_EQ(sentenceOf(CutThereToo{3, 4}, f),
+            "(3) and (4) update the same bytes the other way round: a crash between those fails in the same way.");
   f.evidence = {NotInTransaction{1, Frame{"f", "/src/a.c", 7, 0, "", false}}};
   EXPECT_EQ(evidenceOf(f)[0], "The transaction in which (1) is stored adds these bytes only afterwards, at a.c:7.");
 }
