@@ -61,7 +61,7 @@ function Page({ report }: { report: Report }) {
       <div id="view" tabIndex={-1}>
         {all || current < 0 ? <Overview report={report} /> : null}
         {all ? report.findings.map((_, i) => <FindingView key={i} report={report} index={i} />) : null}
-        {current >= 0 ? <FindingView report={report} index={current} /> : null}
+        {current >= 0 ? <FindingView key={id} report={report} index={current} /> : null}
       </div>
       <footer>Blackout {report.tool.version}</footer>
     </>
