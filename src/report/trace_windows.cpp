@@ -45,7 +45,7 @@ class Naming {
         if (c.level == 1) crash(c.event);
         for (const SeenStore& s : c.lost) add(s);
       }
-    if (!f.shownBy && f.crashState && !f.crashState->empty()) crash(f.crashState->front().at);
+    if (!named_.crash && f.crashState && !f.crashState->empty()) crash(f.crashState->front().at);
     return std::move(named_);
   }
 
@@ -264,15 +264,21 @@ void addTraceWindows(Report& report, const Index& index, std::uint64_t most) {
     Named named = naming.of(f);
     if (named.events.empty()) continue;
     f.trace = static_cast<std::uint32_t>(report.traces.size() + 1);
-    std::uint64_t each = std::max<std::uint64_t>(most / named.events.size(), 1), left = most;
-    for (EventNo n : named.events) {
-      if (left == 0) break;
-      std::uint64_t room = std::min(each, left);
+    // What names the crash gets half of them: the others are often near it, and windows overlap.
+    EventNo main = named.crash ? std::min(*named.crash, index.trace().end() - 1) : *named.events.begin();
+    std::uint64_t left = most, others = named.events.size() - 1;
+    std::uint64_t half = others == 0 ? most : most - most / 2;
+    auto give = [&](EventNo n, std::uint64_t room) {
+      room = std::min(std::max<std::uint64_t>(room, 1), left);
+      if (room == 0) return;
       left -= room;
       Window& window = windows[n];
       window.before = std::max(window.before, (room - 1) - (room - 1) / 4);
       window.from = std::max(window.from, (room - 1) / 4 + 1);
-    }
+    };
+    give(main, half);
+    for (EventNo n : named.events)
+      if (n != main) give(n, (most - half) / others);
     if (!named.crash) continue;
     auto at = std::lower_bound(all.begin(), all.end(), *named.crash);
     auto first = at - std::min<std::ptrdiff_t>(at - all.begin(), kPointsBefore);
