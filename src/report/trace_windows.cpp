@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -158,41 +157,29 @@ struct Window {
   std::uint64_t before = 0, from = 1;
 };
 
-// One pass: the last events are kept until one is met that wants them.
+// Twice over the trace: which events are wanted, by their number among all, and then what they are.
 void takeEvents(const Index& index, const std::map<EventNo, Window>& windows, SeenTrace& into) {
   const Trace& trace = index.trace();
-  EventWords words(index, into);
-  std::uint64_t most = 0;
-  for (const auto& [event, window] : windows) most = std::max(most, window.before);
-  std::deque<EventNo> last;
-  std::uint64_t skipped = 0, wanted = 0;
-  auto take = [&](EventNo n) {
-    into.events.push_back(words.of(n));
-    into.events.back().skipped = std::exchange(skipped, 0);
-  };
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted;  // from, to
   auto window = windows.begin();
   for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
-    bool table = groupOf(trace[n]) == EventGroup::Table;
-    for (; window != windows.end() && window->first < trace.next(n); ++window) {
-      std::uint64_t before = std::min<std::uint64_t>(window->second.before, last.size());
-      skipped += last.size() - before;
-      last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(before));
-      for (EventNo earlier : last) take(earlier);
-      last.clear();
-      wanted = std::max(wanted, window->second.from);
-    }
-    if (table) continue;
-    ++into.total;
-    if (wanted > 0) {
-      --wanted;
-      take(n);
+    for (; window != windows.end() && window->first < trace.next(n); ++window)
+      wanted.emplace_back(into.total - std::min(into.total, window->second.before), into.total + window->second.from);
+    if (groupOf(trace[n]) != EventGroup::Table) ++into.total;
+  }
+  std::sort(wanted.begin(), wanted.end());
+  EventWords words(index, into);
+  std::uint64_t number = 0, skipped = 0, end = 0;
+  auto next = wanted.begin();
+  for (EventNo n = 0; n < trace.end(); n = trace.next(n)) {
+    if (groupOf(trace[n]) == EventGroup::Table) continue;
+    for (; next != wanted.end() && next->first <= number; ++next) end = std::max(end, next->second);
+    if (number++ >= end) {
+      ++skipped;
       continue;
     }
-    last.push_back(n);
-    if (last.size() > most) {
-      last.pop_front();
-      ++skipped;
-    }
+    into.events.push_back(words.of(n));
+    into.events.back().skipped = std::exchange(skipped, 0);
   }
 }
 

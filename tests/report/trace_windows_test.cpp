@@ -77,6 +77,8 @@ TEST(TraceWindows, OnlyWhatIsAskedFor) {
   EXPECT_THAT(numbersOf(trace), ::testing::IsSupersetOf({stores[30].value(), stores[31].value()}));
   EXPECT_GT(trace.events.front().skipped, 0U);
   EXPECT_LT(told(trace), trace.total);
+  // One is right before the other: half of what is asked for is there all the same.
+  EXPECT_GE(trace.events.size(), 6U);
   ASSERT_EQ(trace.operations.size(), 1U);
   EXPECT_EQ(trace.operations[0].name, "insert");
   EXPECT_TRUE(trace.operations[0].end);
