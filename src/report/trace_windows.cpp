@@ -141,7 +141,22 @@ class EventWords {
       NamedBytes line = names_.of(n);
       return fmt::format("the line at offset {:#x} of {}", line.offset, baseName(line.file));
     }
-    return printer_.body(n);
+    // Addresses in memory and numbers of processes differ from run to run, and a report does not.
+    switch (kindOf(e)) {
+      case EventKind::Request:
+      case EventKind::TxBegin:
+      case EventKind::TxEnd:
+      case EventKind::TxAdd:
+      case EventKind::TxRemove:
+        return {};
+      case EventKind::End:
+        return printer_.body(n);
+      default:
+        break;
+    }
+    EventGroup g = groupOf(e);
+    bool same = g == EventGroup::Load || g == EventGroup::Sync || g == EventGroup::File || g == EventGroup::Mark;
+    return same ? printer_.body(n) : std::string();
   }
 
   const Index& index_;
