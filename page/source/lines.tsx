@@ -31,9 +31,15 @@ export function cacheLines(finding: Finding): CacheLine[] {
       const offset = at - (at % LINE);
       const key = `${offset} ${bytes.file}`;
       let line = lines.get(key);
-      if (!line) lines.set(key, (line = { file: bytes.file, offset, flush: "", cells: new Map() }));
+      if (!line) {
+        line = { file: bytes.file, offset, flush: "", cells: new Map() };
+        lines.set(key, line);
+      }
       let cell = line.cells.get(at - offset);
-      if (!cell) line.cells.set(at - offset, (cell = { before: "", after: "", states: new Set(), read: "" }));
+      if (!cell) {
+        cell = { before: "", after: "", states: new Set(), read: "" };
+        line.cells.set(at - offset, cell);
+      }
       each(cell, i);
     }
   };

@@ -1,7 +1,7 @@
 // The report of one check as a page: an overview, and a view for each finding, each with an address of its own (#FINGERPRINT,
 // #FINGERPRINT/PLACE, #all). Works from the file alone, with the keyboard, and without colour.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { FindingView } from "./finding";
 import { Overview } from "./overview";
 import { counted } from "./report";
@@ -31,7 +31,8 @@ function Page({ report }: { report: Report }) {
     else scrollTo(0, 0);
     document.getElementById("view")?.focus({ preventScroll: true });
   }, [hash]);
-  useEffect(() => {
+  // With what is shown, so that a key that is pressed at once is not lost.
+  useLayoutEffect(() => {
     const pressed = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.altKey || e.metaKey) return;
       if (e.key === "j" || e.key === "n") go(current + 1);
@@ -61,7 +62,7 @@ function Page({ report }: { report: Report }) {
       <div id="view" tabIndex={-1}>
         {all || current < 0 ? <Overview report={report} /> : null}
         {all ? report.findings.map((_, i) => <FindingView key={i} report={report} index={i} />) : null}
-        {current >= 0 ? <FindingView report={report} index={current} /> : null}
+        {current >= 0 ? <FindingView key={id} report={report} index={current} /> : null}
       </div>
       <footer>Blackout {report.tool.version}</footer>
     </>

@@ -17,10 +17,21 @@ inline bool inSystemHeader(const Frame& f) {
          file.find("/lib/clang/") != std::string_view::npos;
 }
 
-// The place in a stack of the first call outside such headers; 0 if there is none.
+// In a library of the languages: where its debug information is installed, libc has lines too.
+inline bool inSystemLibrary(const Frame& f) {
+  std::string_view module = f.module;
+  std::string_view name = module.substr(module.rfind('/') + 1);
+  return name.starts_with("libc.so.") || name.starts_with("libm.so.") || name.starts_with("libstdc++.so.") ||
+         name.starts_with("libpthread.so.");
+}
+
+// The place in a stack of the first call outside of both; a call in such a library if there is no other; 0 if there is
+// none at all.
 inline std::size_t userFrame(const std::vector<Frame>& stack) {
+  auto written = [](const Frame& f) { return !f.file.empty() && !inSystemHeader(f); };
   auto own =
-      std::find_if(stack.begin(), stack.end(), [](const Frame& f) { return !f.file.empty() && !inSystemHeader(f); });
+      std::find_if(stack.begin(), stack.end(), [&](const Frame& f) { return written(f) && !inSystemLibrary(f); });
+  if (own == stack.end()) own = std::find_if(stack.begin(), stack.end(), written);
   return own == stack.end() ? 0 : static_cast<std::size_t>(own - stack.begin());
 }
 

@@ -80,6 +80,7 @@ struct CheckOptions {
   Suppressions suppressions;
   KnownFindings known;                          // fingerprints of findings that are not to be told again
   bool readySuppressions = false;               // the report is to have the lines that would hide its findings
+  std::uint64_t events = 0;                     // of the recorded run, around each finding, that the report has
   std::string findings;                         // folder for the findings' replay files
   ReplayNames replays = ReplayNames::Numbered;  // how they lie in it
 };

@@ -24,6 +24,7 @@
 #include "report/finding_files.h"
 #include "report/known_findings.h"
 #include "report/places.h"
+#include "report/trace_windows.h"
 
 namespace blackout {
 
@@ -310,12 +311,14 @@ Result<Judged> judgeRecording(Recording& recording, const CheckOptions& options)
   applySuppressions(report, options.suppressions);
   applyOnly(report, options.only);
   sortFindings(report.findings);
+  addTraceWindows(report, *index, options.events);
   report.command = options.record.command;
   return Judged{std::move(report), std::move(replayable), std::move(reached)};
 }
 
 Report finished(Judged judged, const CheckOptions& options) {
   leaveOutKnown(judged.report, options.known);
+  dropUnusedTraces(judged.report);
   if (options.readySuppressions) judged.report.readySuppressions = suppressionsFor(judged.report.findings);
   saveReplays(judged.report, judged.replayable, options.findings, options.replays);
   return std::move(judged.report);

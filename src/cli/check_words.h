@@ -26,6 +26,7 @@ struct CheckWords : OutputWords {
   std::vector<std::string> detect;
   std::string mechanisms;
   std::string baseline;
+  std::optional<std::uint64_t> events;  // none: the usual number
   // Of `lin`: what the program gets besides its own arguments, and that it must say what structure it is.
   std::vector<std::string> arguments;
   bool needsSpecification = false;

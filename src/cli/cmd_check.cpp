@@ -102,6 +102,12 @@ Result<Plan> planOf(const CheckWords& options) {
     if (!known) return tl::unexpected(known.error());
     check.known = std::move(*known);
   }
+  // Who reads only text sees none of them.
+  constexpr std::uint64_t kUsualEvents = 100;
+  if (plan.outputs.json || plan.outputs.html || !options.out.empty())
+    check.events = options.events.value_or(kUsualEvents);
+  if (options.events && check.events != *options.events)
+    return fail("--events: they are shown by --json, --html and --out; name one of these too");
   check.trust = options.trust;
   check.pmdk = options.pmdk;
   check.findings = options.crash.findings;
@@ -281,6 +287,10 @@ void declareCheckOptions(CLI::App& app, CheckWords& o) {
   app.add_option("--model", o.model, modelHelp())->type_name("MODEL");
   app.add_option("--detect", o.detect, detectHelp())->type_name("KIND,...")->delimiter(',')->allow_extra_args(false);
   declareOutputOptions(app, o);
+  app.add_option("--events", o.events,
+                 "with --json, --html or --out: how many events of the recorded run are shown around each finding, 100 "
+                 "by default; 0: none, a large number: all")
+      ->type_name("N");
   app.add_option("--baseline", o.baseline,
                  "an earlier report that --json wrote, or a run's folder: its findings are left out and counted, and "
                  "only what is new is "

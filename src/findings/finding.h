@@ -137,6 +137,7 @@ struct Finding {
   std::optional<std::string> replay;
   std::string schedule;        // of the recording that it is about, where there were several; empty: the usual one
   std::string operationsFile;  // the same of the operations that a harness made; empty: those of its generator
+  std::uint32_t trace = 0;     // the number of what is shown of its recorded run, from 1 (Report::traces); 0: nothing
   std::vector<Fix> fixes;      // changes that were tried, each of which leaves nothing of it; the cheapest first
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "findings/finding.h"
+#include "findings/seen_trace.h"
 
 namespace blackout {
 
@@ -162,6 +163,7 @@ struct Report {
   RunSummary run;
   std::optional<ExploredCrashes> exploration;   // none: crashes were not explored
   std::optional<CheckedMechanisms> mechanisms;  // none: none are described
+  std::vector<SeenTrace> traces;                // what is shown of recorded runs; findings name it by its number
   bool operator==(const Report&) const;
 
   bool complete() const { return incomplete.empty(); }
@@ -176,6 +178,9 @@ struct Report {
 // added), figures add up, what was not seen of one was not seen of the sum. Report() is the neutral element. The
 // first summand's word stands where only one can: its command, its pools, the example of two equally bad ones.
 Report& operator+=(Report& into, const Report& more);
+
+// Leaves out what is shown of recorded runs that no finding is about.
+void dropUnusedTraces(Report& report);
 
 // Number of findings of each severity, indexed by it.
 std::array<std::uint64_t, 3> countBySeverity(const Report& report);

@@ -158,7 +158,7 @@ constexpr std::size_t kMembers<MayBeRolledBack> = 0;
 template <>
 constexpr std::size_t kMembers<OtherCallersWrite> = 0;
 template <>
-constexpr std::size_t kMembers<Finding> = 16;
+constexpr std::size_t kMembers<Finding> = 17;
 template <>
 constexpr std::size_t kMembers<RunSummary> = 13;
 template <>
@@ -180,7 +180,17 @@ constexpr std::size_t kMembers<PoolSummary> = 4;
 template <>
 constexpr std::size_t kMembers<SuppressionUse> = 4;
 template <>
-constexpr std::size_t kMembers<Report> = 15;
+constexpr std::size_t kMembers<Report> = 16;
+template <>
+constexpr std::size_t kMembers<SeenEvent> = 6;
+template <>
+constexpr std::size_t kMembers<SeenOperation> = 7;
+template <>
+constexpr std::size_t kMembers<SeenLine> = 7;
+template <>
+constexpr std::size_t kMembers<SeenPoint> = 4;
+template <>
+constexpr std::size_t kMembers<SeenTrace> = 5;
 template <>
 constexpr std::size_t kMembers<ReplayableFinding> = 2;
 template <>
@@ -290,13 +300,14 @@ void eachMember(T& t, const F& f) {
   } else if constexpr (n == 13) {
     auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = t;
     f(m0), f(m1), f(m2), f(m3), f(m4), f(m5), f(m6), f(m7), f(m8), f(m9), f(m10), f(m11), f(m12);
-  } else if constexpr (n == 15) {
-    auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = t;
-    f(m0), f(m1), f(m2), f(m3), f(m4), f(m5), f(m6), f(m7), f(m8), f(m9), f(m10), f(m11), f(m12), f(m13), f(m14);
   } else if constexpr (n == 16) {
     auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = t;
     f(m0), f(m1), f(m2), f(m3), f(m4), f(m5), f(m6), f(m7), f(m8), f(m9), f(m10), f(m11), f(m12), f(m13), f(m14),
         f(m15);
+  } else if constexpr (n == 17) {
+    auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16] = t;
+    f(m0), f(m1), f(m2), f(m3), f(m4), f(m5), f(m6), f(m7), f(m8), f(m9), f(m10), f(m11), f(m12), f(m13), f(m14),
+        f(m15), f(m16);
   } else if constexpr (n == 19) {
     auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18] = t;
     f(m0), f(m1), f(m2), f(m3), f(m4), f(m5), f(m6), f(m7), f(m8), f(m9), f(m10), f(m11), f(m12), f(m13), f(m14),
@@ -367,6 +378,17 @@ class Reader {
     place_ = 0;
     members(v);
     if (place_ > v.places.size()) in_.reject();
+  }
+  // Findings name the traces of their report, and events the places of their trace.
+  void read(Report& v) {
+    members(v);
+    for (const Finding& f : v.findings)
+      if (f.trace > v.traces.size()) in_.reject();
+  }
+  void read(SeenTrace& v) {
+    members(v);
+    for (const SeenEvent& e : v.events)
+      if (e.at > v.places.size()) in_.reject();
   }
   void read(PlaceNo& v) {
     v = PlaceNo(in_.small());

@@ -196,6 +196,21 @@ std::string unansweredText(const AssumedRecord& record) {
       grouped(record.tried), countOfLog10(record.log10States));
 }
 
+void dropUnusedTraces(Report& report) {
+  std::vector<std::uint32_t> now(report.traces.size());  // by its number so far, without the first
+  for (const Finding& f : report.findings)
+    if (f.trace != 0) now[f.trace - 1] = 1;
+  std::vector<SeenTrace> kept;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (now[i] == 0) continue;
+    kept.push_back(std::move(report.traces[i]));
+    now[i] = static_cast<std::uint32_t>(kept.size());
+  }
+  for (Finding& f : report.findings)
+    if (f.trace != 0) f.trace = now[f.trace - 1];
+  report.traces = std::move(kept);
+}
+
 Report& operator+=(Report& into, const Report& given) {
   if (into == Report()) return into = given;
   if (given == Report()) return into;
@@ -204,13 +219,16 @@ Report& operator+=(Report& into, const Report& given) {
   leaveUnansweredOut(more);
   std::map<std::uint64_t, std::size_t> known;
   for (std::size_t i = 0; i < into.findings.size(); ++i) known.emplace(fingerprint(into.findings[i]), i);
-  for (const Finding& f : more.findings) {
+  for (Finding f : more.findings) {
+    if (f.trace != 0) f.trace += static_cast<std::uint32_t>(into.traces.size());
     auto [at, isNew] = known.emplace(fingerprint(f), into.findings.size());
     if (isNew)
-      into.findings.push_back(f);
+      into.findings.push_back(std::move(f));
     else
-      join(into.findings[at->second], f);
+      join(into.findings[at->second], std::move(f));
   }
+  into.traces.insert(into.traces.end(), more.traces.begin(), more.traces.end());
+  dropUnusedTraces(into);
   sortFindings(into.findings);
   for (const PoolSummary& pool : more.pools)
     if (std::none_of(into.pools.begin(), into.pools.end(), [&](const auto& p) { return p.path == pool.path; }))

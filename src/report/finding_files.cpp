@@ -50,7 +50,10 @@ void saveReplays(Report& report, const std::vector<ReplayableFinding>& replayabl
     finding.replay = path;
     ReplayFile file = found->replay;
     file.blackout = BLACKOUT_VERSION;
-    file.finding = renderJson(finding);
+    // It is the same with and without a report that has events.
+    Finding alone = finding;
+    alone.trace = 0;
+    file.finding = renderJson(alone);
     auto bytes = encodeReplay(file);
     if (fs::exists(path, error)) {
       if (auto before = readWholeFile(path); before && bytes && *before == *bytes) continue;

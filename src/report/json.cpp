@@ -496,7 +496,56 @@ Json findingJson(const Finding& f) {
   if (!f.schedule.empty()) j["schedule"] = f.schedule;
   if (!f.operationsFile.empty()) j["operations_file"] = f.operationsFile;
   j["replay"] = f.replay ? Json(*f.replay) : Json(nullptr);
+  j["trace"] = f.trace != 0 ? Json(f.trace) : Json(nullptr);
   j["fix"] = fixJson(f);
+  return j;
+}
+
+// Three digits say all there is to say, and read the same everywhere.
+double rounded(double log10) { return std::round(log10 * 1000) / 1000; }
+
+Json linesOfPoint(const std::vector<SeenLine>& lines) {
+  Json list = Json::array();
+  for (const SeenLine& l : lines)
+    list.push_back(Json{{"file", l.file},
+                        {"offset", l.offset},
+                        {"stores", l.stores},
+                        {"guaranteed", l.guaranteed},
+                        {"open", l.open},
+                        {"sets", l.sets},
+                        {"all", l.all}});
+  return list;
+}
+
+// Up to a million the number of sets is exact.
+Json traceJson(const SeenTrace& t) {
+  Json j;
+  j["total"] = t.total;
+  j["events"] = Json::array();
+  for (const SeenEvent& e : t.events) {
+    Json row{{"event", e.event}, {"thread", e.thread}, {"kind", e.kind}, {"what", e.what}};
+    row["at"] = e.at != 0 ? Json(e.at) : Json(nullptr);
+    if (e.skipped != 0) row["skipped"] = e.skipped;
+    j["events"].push_back(std::move(row));
+  }
+  j["places"] = framesJson(t.places);
+  j["operations"] = Json::array();
+  for (const SeenOperation& o : t.operations)
+    j["operations"].push_back(Json{{"thread", o.thread},
+                                   {"name", o.name},
+                                   {"arguments", operandsJson(o.arguments)},
+                                   {"results", o.results ? operandsJson(*o.results) : Json(nullptr)},
+                                   {"begin", o.begin},
+                                   {"end", o.end ? Json(*o.end) : Json(nullptr)},
+                                   {"depth", o.depth}});
+  j["points"] = Json::array();
+  for (const SeenPoint& p : t.points)
+    j["points"].push_back(
+        Json{{"event", p.event},
+             {"uncertain", p.uncertain},
+             {"sets", p.log10Sets < 6 ? Json(std::llround(std::pow(10, p.log10Sets))) : Json(nullptr)},
+             {"log10_sets", rounded(p.log10Sets)},
+             {"lines", linesOfPoint(p.lines)}});
   return j;
 }
 
@@ -513,8 +562,7 @@ Json runJson(const RunSummary& run) {
   j["recordings"] = run.recordings;
   j["lines"] = run.lines;
   j["points"] = run.points;
-  // Three digits say all there is to say, and read the same everywhere.
-  j["log10_states"] = run.log10States ? Json(std::round(*run.log10States * 1000) / 1000) : Json(nullptr);
+  j["log10_states"] = run.log10States ? Json(rounded(*run.log10States)) : Json(nullptr);
   j["wait_status"] = run.waitStatus ? Json(*run.waitStatus) : Json(nullptr);
   j["ending"] = run.waitStatus ? Json(endingText(*run.waitStatus)) : Json(nullptr);
   return j;
@@ -556,6 +604,8 @@ std::string renderJson(const Report& report, FailOn failOn) {
   }
   j["findings"] = Json::array();
   for (const Finding& f : report.findings) j["findings"].push_back(findingJson(f));
+  j["traces"] = Json::array();
+  for (const SeenTrace& t : report.traces) j["traces"].push_back(traceJson(t));
   j["suppressions"] = Json::array();
   for (const SuppressionUse& s : report.suppressions)
     j["suppressions"].push_back(Json{{"file", s.file}, {"line", s.line}, {"text", s.text}, {"findings", s.findings}});

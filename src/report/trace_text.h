@@ -21,10 +21,10 @@ class EventPrinter {
   std::string line(EventNo n);
   // "list.cpp:42:7 in List::push(int)"; empty: unknown.
   const std::string& placeText(StackId where);
-
- private:
+  // What happened, without number, thread, kind and place: "1:0x1040 8 bytes = 0x2040".
   std::string body(EventNo n) const;
 
+ private:
   const Trace& trace_;
   std::unordered_map<SiteNo, std::string> places_;
 };

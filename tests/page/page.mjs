@@ -26,7 +26,7 @@ function hostile(report) {
     if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, spoil(v, k)]));
     return value;
   };
-  for (const key of ["command", "notes", "incomplete", "caveats", "verdict", "findings"]) copy[key] = spoil(copy[key], key);
+  for (const key of ["command", "notes", "incomplete", "caveats", "verdict", "findings", "traces"]) copy[key] = spoil(copy[key], key);
   return copy;
 }
 
@@ -43,6 +43,126 @@ async function isAccessible(page) {
   await page.addScriptTag({ path: require.resolve("axe-core/axe.min.js") });
   const found = await page.evaluate(async () => (await globalThis.axe.run()).violations.map((v) => [v.impact, v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))]));
   assert.deepEqual(found.filter(([impact]) => impact === "serious" || impact === "critical"), []);
+}
+
+// The events, the points and the operations of the recorded run are those of the JSON. Of a finding that names none there is nothing.
+async function showsTheTrace(page, report, finding) {
+  const trace = finding.trace ? report.traces[finding.trace - 1] : null;
+  assert.equal(await page.locator(".events").count(), trace ? 1 : 0);
+  if (!trace) return;
+  const crash = finding.shown_by?.crashes.find((c) => c.level === 1)?.event ?? finding.crash_state?.[0]?.at ?? null;
+  const lost = new Set((finding.shown_by?.crashes ?? []).flatMap((c) => c.lost).filter((s) => s.level === 1).map((s) => s.event));
+  const gaps = trace.events.filter((e) => e.skipped).length + (trace.total > trace.events.reduce((n, e) => n + 1 + (e.skipped ?? 0), 0) ? 1 : 0);
+  const events = await page.locator(".events").evaluate((box) => ({
+    rows: Number(box.getAttribute("aria-rowcount")),
+    crashes: box.querySelectorAll(".row.crash").length,
+    shown: [...box.querySelectorAll(".row[data-event]")].map((r) => ({
+      event: Number(r.dataset.event), text: r.textContent, lost: r.classList.contains("lost"), after: r.classList.contains("after"),
+    })),
+  }));
+  assert.equal(events.rows, 1 + trace.events.length + gaps + (crash === null ? 0 : 1));
+  assert.equal(events.crashes, crash === null ? 0 : 1);
+  assert.ok(events.shown.length > 0);
+  for (const row of events.shown) {
+    const e = trace.events.find((one) => one.event === row.event);
+    assert.ok(row.text.includes(e.kind) && row.text.includes(e.what), row.text);
+    assert.equal(row.lost, lost.has(e.event));
+    assert.equal(row.after, crash !== null && e.event >= crash);
+  }
+  const operations = await page.locator(".operations tbody tr").evaluateAll((rows) => rows.map((r) => [...r.querySelectorAll("td")].map((d) => d.textContent)));
+  assert.equal(operations.length, Math.min(trace.operations.length, operations.length || 1));
+  operations.forEach((cells, i) => {
+    const o = trace.operations[i];
+    assert.ok(cells[1].trim().startsWith(o.name), cells[1]);
+    assert.equal(cells[3], String(o.begin));
+    const acknowledged = o.end !== null && (crash === null || o.end < crash);
+    assert.equal(cells[5].startsWith("ended"), acknowledged);
+  });
+  // The scrubber, by keyboard alone: each point is there, with its lines and the stores that may be lost.
+  const slider = page.locator(".points input");
+  assert.equal(await slider.count(), crash === null ? 0 : 1);
+  if (crash === null) return;
+  assert.equal(await page.locator(".point").getAttribute("data-event"), String(trace.points.find((p) => p.event >= crash)?.event));
+  await slider.focus();
+  await page.keyboard.press("Home");
+  const count = Number(await slider.getAttribute("max")) + 1;
+  const met = [];
+  for (let i = 0; i < count; ++i) {
+    if (i > 0) await page.keyboard.press("ArrowRight");
+    const shown = await page.locator(".points").evaluate((p) => ({
+      event: Number(p.querySelector(".point").dataset.event),
+      words: p.querySelector(".point").textContent,
+      lines: [...p.querySelectorAll(".states tbody tr")].map((r) => ({ sets: r.lastElementChild.textContent, guaranteed: r.children[2].textContent, open: [...r.querySelectorAll("[data-open]")].map((l) => Number(l.dataset.open)) })),
+    }));
+    met.push(shown.event);
+    const point = trace.points.find((p) => p.event === shown.event);
+    const grouped = (n) => n.toLocaleString("en-US");
+    assert.deepEqual(shown.lines, point.lines.map((l) => ({ sets: `${l.all ? "" : "at least "}${grouped(l.sets)}`, guaranteed: l.guaranteed === l.stores ? "all" : grouped(l.guaranteed), open: l.open })));
+    assert.ok(shown.words.includes(point.sets === null ? `about 10^${Math.round(point.log10_sets)} sets` : `${grouped(point.sets)} set`), shown.words);
+    assert.equal(await slider.getAttribute("aria-valuetext").then((t) => t.includes(`event ${point.event}`)), true);
+  }
+  assert.deepEqual(met, [...new Set(met)].sort((a, b) => a - b));
+  assert.ok(met.includes(crash));
+  assert.equal(met.length, Math.min(count, trace.points.length));
+}
+
+// A run of 100,000 events: all of them come by, and the page has no more elements than are in view.
+async function scrollsThroughMany(browser) {
+  const many = structuredClone(original);
+  const finding = many.findings.find((f) => f.trace && f.shown_by);
+  const trace = many.traces[finding.trace - 1];
+  const count = 100000;
+  trace.total = count;
+  trace.places = trace.places.slice(0, 1);
+  trace.events = Array.from({ length: count }, (_, i) => ({ event: 2 * i, thread: 1 + (i % 3), kind: ["store", "clwb", "sfence"][i % 3], what: `field ${i} = ${i} (was 0)`, at: 1 }));
+  trace.operations = Array.from({ length: count / 10 }, (_, i) => ({ thread: 1 + (i % 3), name: "insert", arguments: [], results: [], begin: 20 * i, end: 20 * i + 15, depth: 0 }));
+  many.findings = [finding];
+  const context = await browser.newContext({ offline: true, viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const begun = Date.now();
+  await page.goto(`${pathToFileURL(pageOf(many, "events")).href}#${finding.fingerprint}`);
+  await page.locator(".events .row").first().waitFor();
+  const opened = Date.now() - begun;
+  const done = await page.locator(".events").evaluate(async (box, total) => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const seen = new Uint8Array(total);
+    let most = 0, uncovered = 0, frames = 0, longest = 0;
+    box.scrollTop = 0;
+    await frame();
+    await frame();
+    const start = performance.now();
+    let last = start;
+    for (let top = 0; top < box.scrollHeight; top += 6000) {
+      box.scrollTop = top;
+      await frame();
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      ++frames;
+      most = Math.max(most, box.querySelectorAll("*").length);
+      // What is in view is there, from the first pixel to the last.
+      const rows = [...box.querySelectorAll(".all .row")].map((r) => r.getBoundingClientRect());
+      const view = box.getBoundingClientRect();
+      if (Math.min(...rows.map((r) => r.top)) > view.top + 30 || Math.max(...rows.map((r) => r.bottom)) < view.bottom - 30) ++uncovered;
+      for (const r of box.querySelectorAll("[data-event]")) seen[Number(r.dataset.event) / 2] = 1;
+    }
+    for (const r of box.querySelectorAll("[data-event]")) seen[Number(r.dataset.event) / 2] = 1;
+    return { frames, most, uncovered, longest, mean: (performance.now() - start) / frames, height: box.scrollHeight, end: seen[total - 1], begin: seen[0] };
+  }, count);
+  console.log(`100,000 events: there after ${opened} ms; scrolled through in ${done.frames} frames of ${done.mean.toFixed(1)} ms (the longest ${done.longest.toFixed(0)} ms), at most ${done.most} elements`);
+  assert.ok(done.height >= count * 20, `${done.height} pixels`);
+  assert.ok(done.most < 1000, `${done.most} elements`);
+  assert.equal(done.uncovered, 0);
+  assert.equal(done.end, 1);
+  // A frame is 17 ms on an idle machine; what draws all of the rows takes seconds for each.
+  assert.ok(done.mean < 500, `${done.mean} ms for a frame`);
+  // By keyboard, too.
+  await page.locator(".events").focus();
+  await page.keyboard.press("Home");
+  await page.locator('.events [data-event="0"]').waitFor();
+  await page.keyboard.press("End");
+  await page.locator(`.events [data-event="${2 * (count - 1)}"]`).waitFor();
+  await context.close();
 }
 
 const spaced = (hex) => (hex === "" ? "?" : hex.slice(0, 64).match(/../g).join(" ") + (hex.length > 64 ? " \u2026" : ""));
@@ -101,7 +221,17 @@ async function examine(browser, report, html, colorScheme) {
           lost.set(at, [at, lost.get(at)?.[1] ?? s.before.bytes.slice(2 * i, 2 * i + 2), s.after.bytes.slice(2 * i, 2 * i + 2)]);
         }
     if (finding.shown_by) assert.deepEqual(shown.lost, [...lost.values()].sort((a, b) => a[0] - b[0]));
+    await showsTheTrace(page, report, finding);
   }
+  // On paper nothing is scrolled: what is there is there as a whole, and what only a screen has is not.
+  await page.emulateMedia({ media: "print" });
+  const paper = await page.evaluate(() => ({
+    cut: [...document.querySelectorAll(".events, .wide, pre")].filter((e) => e.scrollHeight > e.clientHeight + 4 && getComputedStyle(e).overflowY !== "visible").length,
+    rows: [...document.querySelectorAll(".all .row")].filter((r) => getComputedStyle(r).position !== "static").length,
+    buttons: [...document.querySelectorAll("button, nav")].filter((e) => getComputedStyle(e).display !== "none").length,
+  }));
+  assert.deepEqual(paper, { cut: 0, rows: 0, buttons: 0 });
+  await page.emulateMedia({ media: "screen" });
   await page.keyboard.press("u");
   await links.first().waitFor();
   // And by the links, with Tab and Enter.
@@ -131,7 +261,7 @@ async function examine(browser, report, html, colorScheme) {
   await context.close();
 }
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"] });
 try {
   assert.ok(original.findings.length > 0, "a report without findings shows little");
   await examine(browser, original, pageOf(original, "plain"), "light");
@@ -145,6 +275,7 @@ try {
   assert.equal(await page.locator("a.to-finding").count(), 1000);
   console.log(`1,000 findings are there after ${Date.now() - before} ms`);
   await context.close();
+  await scrollsThroughMany(browser);
   const spoiled = hostile(original);
   const saved = JSON.parse(JSON.stringify(spoiled));
   await examine(browser, saved, pageOf(spoiled, "hostile"), "dark");

@@ -141,6 +141,30 @@ Report sampleReport(const std::string& folder) {
   r.readySuppressions = {"never-persisted:List::push(int)", "idle-fence:level0"};
   r.trusted = {"/opt/lib/libpm.so"};
   sortFindings(r.findings);
+
+  SeenTrace& trace = r.traces.emplace_back();
+  trace.total = 12345;
+  trace.places = {{"List::push(int)", list, 11, 8, "", false}, {"pm_flush", folder + "/pm.h", 4, 1, "", false}};
+  trace.events = {{60, 1, "op-begin", "\"push\\x1b[31m\"", 0, 50},
+                  {64, 2, "store", "8 bytes at offset 0x2000 of pool.img = 7", 0, 0},
+                  {66, 2, "clwb", "the line at offset 0x2000 of pool.img", 2, 0},
+                  {70, 1, "store", "List.head = 8256 (was 0)", 1, 0},
+                  {74, 2, "sfence", "", 2, 1},
+                  {77, 1, "op-end", "", 0, 0}};
+  trace.operations = {{1,
+                       "push\x1b[31m",
+                       {Value::ofUnsigned(5), Value::ofText("k\"")},
+                       Values{Value::ofSigned(-1)},
+                       60,
+                       EventNo(77U),
+                       0},
+                      {2, "get", {}, std::nullopt, 62, {}, 0}};
+  trace.points = {
+      {66, 1, 0.301, {{"/pool/pool.img", 0x2000, 1, 0, {64}, 2, true}}},
+      {77, 1, 0.301, {{"/pool/pool.img", 0x1040, 3, 2, {70}, 2, true}, {"/pool/pool.img", 0x2000, 1, 1, {}, 1, true}}},
+      {90, 9, 7.5, {{"/pool/pool.img", 0x1040, 99, 2, {70, 80}, 4096, false}}}};
+  for (Finding& f : r.findings)
+    if (f.shownBy || f.kind == FindingKind::NeverPersisted) f.trace = 1;
   return r;
 }
 

@@ -34,6 +34,19 @@ TEST(Places, LeadWithTheReadersLine) {
   EXPECT_THAT(text, HasSubstr("called from /home/me/mail.cpp:60:3 in main"));
 }
 
+// libc has lines where its debug information is installed; the reader's is the call of it.
+TEST(Places, LinesOfLibcAreNotTheReaders) {
+  const char* libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+  std::string text = textOf({{"_IO_default_xsputn", "./libio/genops.c", 394, 8, libc, false},
+                             {"", "", 0, 0, libc, false},
+                             {"open_account", "/home/me/bank.c", 35, 5, "/bin/bank", false}},
+                            false);
+  EXPECT_THAT(text, HasSubstr("(1) here: /home/me/bank.c:35:5 in open_account"));
+  EXPECT_THAT(text, HasSubstr("in what it calls: ./libio/genops.c:394:8"));
+  text = textOf({{"_IO_default_xsputn", "./libio/genops.c", 394, 8, libc, false}}, false);
+  EXPECT_THAT(text, HasSubstr("(1) here: ./libio/genops.c:394:8"));
+}
+
 TEST(Places, ShowTheProgramsOwnCall) {
   std::vector<Frame> stack;
   for (std::uint32_t i = 0; i < 6; ++i)
