@@ -46,7 +46,7 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index) {
 }
 
 // In the order of the trace: line by line every store would be looked for in another part of it.
-Changes::Changes(const Index& index) : index_(&index), own_(index.stores().size()) {
+ChangedBytes::ChangedBytes(const Index& index) : index_(&index), own_(index.stores().size()) {
   struct Line {
     LineBytes bytes;
     EventNo last = kNever;  // its last store; kNever: none yet
@@ -82,7 +82,7 @@ Changes::Changes(const Index& index) : index_(&index), own_(index.stores().size(
   }
 }
 
-std::uint64_t Changes::operator[](StoreNo s) const {
+std::uint64_t ChangedBytes::operator[](StoreNo s) const {
   return std::uint64_t{own_[s]} << (index_->trace()[index_->stores()[s].event].addr % BLACKOUT_LINE);
 }
 

@@ -28,10 +28,10 @@ IdVector<StoreNo, StoreNo> executionsOf(const Index& index);
 
 // For each store, the bytes of its line, as a mask, that it gave another value. Kept as a mask of the store's own
 // bytes, of which there are 16 at the most: a long trace has a store in every second event.
-class Changes {
+class ChangedBytes {
  public:
-  Changes() = default;
-  explicit Changes(const Index& index);
+  ChangedBytes() = default;
+  explicit ChangedBytes(const Index& index);
   std::uint64_t operator[](StoreNo s) const;
 
  private:

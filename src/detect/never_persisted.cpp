@@ -172,7 +172,7 @@ class Search {
   Interest interest_;
   Relevance relevance_;
   IdVector<StoreNo, bool> judged_;
-  Changes changed_;
+  ChangedBytes changed_;
   std::vector<std::pair<LineNo, LineId>> lines_;
   std::map<ThreadNo, OpenOperation> open_;
   Mappings mappings_;

@@ -84,7 +84,7 @@ class Search {
   std::vector<SeenEarly> candidates() {
     findSharedUnits();
     findThreads();
-    changes_ = Changes(index_);
+    changes_ = ChangedBytes(index_);
     for (EventNo n = 0; n < trace_.end(); n = trace_.next(n)) take(n, trace_[n]);
     for (const auto& [unit, accesses] : accesses_) compare(accesses);
     std::vector<SeenEarly> out;
@@ -283,7 +283,7 @@ class Search {
   std::vector<Hold> holds_;
   std::vector<std::vector<HoldNo>> open_;
   std::map<std::uint64_t, ThreadNo> byNumber_;
-  Changes changes_;
+  ChangedBytes changes_;
   std::unordered_map<std::uint64_t, std::vector<Access>> accesses_;  // by unit
   std::map<std::tuple<SiteKey, SiteKey, bool>, SeenEarly> found_;
 };

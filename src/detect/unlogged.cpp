@@ -21,7 +21,7 @@ std::vector<Finding> detectUnloggedStore(const DetectInput& input) {
   Interest interest(trace);
   Relevance relevance(index);
   Executions executions(trace, interest, AccessClass::Store);
-  Changes changed(index);
+  ChangedBytes changed(index);
   IdVector<StoreNo, StoreNo> first = executionsOf(index);
   auto pmdk = Trusted::pmdk(trace);
   const Trusted* libraries = pmdk && *pmdk ? &**pmdk : nullptr;

@@ -153,8 +153,7 @@ CrashPlans::Figures CrashPlans::figures() const {
 std::vector<std::vector<StoreNo>> CrashPlans::openUnprotected(const CrashSpace& space) const {
   // A copy, or any wide store, is one store.
   std::vector<std::vector<StoreNo>> unprotected;
-  const std::vector<StoreNo> open = openStores(space);
-  for (StoreNo s : open) {
+  for (StoreNo s : openStores(space)) {
     if (phases_.isProtected(s)) continue;
     if (!unprotected.empty() && executions_[unprotected.back().front()] == executions_[s])
       unprotected.back().push_back(s);
@@ -198,7 +197,7 @@ std::vector<Restriction> CrashPlans::plansOf(const CrashSpace& space) const {
         add(choice.only(both));
         add(choice.allBut(both));
       }
-  if (auto background = inBackground(open, space.baseline().point(space.pointNo())); !background.empty()) {
+  if (auto background = inBackground(openStores(space), space.baseline().point(space.pointNo())); !background.empty()) {
     add(choice.only(background));
     add(choice.allBut(background));
   }

@@ -66,6 +66,7 @@ class Naming {
     add(c.by);
   }
   void operator()(const NotLogged& c) { add(c.store); }
+  void operator()(const OtherSide& c) { add(c.store); }
   void operator()(const BrokenMechanism& c) {
     add(c.first);
     add(c.second);
