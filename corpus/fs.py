@@ -13,9 +13,11 @@ another one of 32 each day, so that a month sees all of them.
 import argparse
 import datetime
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import checks
@@ -26,9 +28,12 @@ PARTS = 32
 
 
 def build(options, bug):
+    """Two rows may want one program at once: each makes its own, and the name goes from one to the other whole."""
     program = options.build / f"pmfs-{bug}"
+    made = options.build / f"pmfs-{bug}.{os.getpid()}-{threading.get_ident()}"
     subprocess.run([options.blackout.parent / "blackout-clang++", "-std=c++20", "-g", "-O1", "-mclwb", f"-DBUG={bug}", "-I", CORPUS, "-I",
-                    PROJECT / "include", CORPUS / "fs/pmfs.cpp", "-o", program], check=True)
+                    PROJECT / "include", CORPUS / "fs/pmfs.cpp", "-o", made], check=True)
+    os.replace(made, program)
     return program
 
 

@@ -159,7 +159,7 @@ void declareCrashOptions(CLI::App& app, CrashWords& w) {
   app.add_option(
          "--steps", w.limits.steps,
          "accesses to persistent memory after which a restart counts as hanging; 128 turns of loops in compiled code "
-         "count as one where nothing new is read, and a step counts as one where all its threads only spin")
+         "count as one where nothing new is read")
       ->type_name("N")
       ->check(atLeastOne());
   app.add_option("--run-timeout", w.limits.seconds,

@@ -26,6 +26,9 @@ struct HistoryOperation {
   bool operator==(const HistoryOperation&) const = default;
 };
 
+// The mark that blackout_recovered() makes.
+inline constexpr std::string_view kRecoveredMark = "recovered";
+
 // In the order of their begins. An end without a begin of its thread is left out.
 using History = std::vector<HistoryOperation>;
 

@@ -104,10 +104,10 @@ typedef struct blackout_query {
 #define BLACKOUT_USED_RANDOM 8u
 #define BLACKOUT_USED_RECORDED 16u
 #define BLACKOUT_USED_STORED 32u   /* it stored to PM */
-#define BLACKOUT_USED_BESIDE 64u   /* while another of its threads could go on */
 #define BLACKOUT_USED_TIMERS 64u   /* it asked for signals by the clock */
 #define BLACKOUT_USED_SOCKETS 128u /* others than pairs */
 #define BLACKOUT_USED_HEAP 256u    /* a process of it has the persistent heap */
+#define BLACKOUT_USED_BESIDE 512u  /* it stored to PM while another of its threads could go on */
 
 /* How far a client got with its server, and what the server was sent after it (runtime/drive.h). */
 #define BLACKOUT_DRIVE_WAITS 0u       /* for the server to be ready */

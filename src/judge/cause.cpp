@@ -472,20 +472,23 @@ class Grouping {
     if (cause.kind == FindingKind::NotAtomic) stores.insert(stores.end(), cause.others.begin(), cause.others.end());
     SpaceNo space = cause.space;
     bool cured = cause.applied != nullptr;
-    if (at && cured) joinCures(causes_[*at], cause);
-    if (at) causes_[*at].begun.insert(cause.begun.begin(), cause.begun.end());
-    if (at && isOrderOf(cause, causes_[*at])) {
-      // What cures all of it is told.
-      Cause& known = causes_[*at];
-      cause.states = known.states;
-      cause.cured = known.cured;
-      cause.stage = known.stage;
-      cause.lostSites = std::move(known.lostSites);
-      cause.symptoms = std::move(known.symptoms);
-      cause.begun = std::move(known.begun);
-      known = std::move(cause);
+    if (!at) {
+      at = add(std::move(cause));
+    } else {
+      if (cured) joinCures(causes_[*at], cause);
+      causes_[*at].begun.insert(cause.begun.begin(), cause.begun.end());
+      if (isOrderOf(cause, causes_[*at])) {
+        // What cures all of it is told.
+        Cause& known = causes_[*at];
+        cause.states = known.states;
+        cause.cured = known.cured;
+        cause.stage = known.stage;
+        cause.lostSites = std::move(known.lostSites);
+        cause.symptoms = std::move(known.symptoms);
+        cause.begun = std::move(known.begun);
+        known = std::move(cause);
+      }
     }
-    if (!at) at = add(std::move(cause));
     // What a cure was tried for is told by that. What an earlier crash lost is no part of it.
     if (cured && explorer_.space(space).level == 1) return *at;
     for (const StoreRef& ref : stores)

@@ -243,13 +243,11 @@ class Check {
     // That much may be what it needs.
     bool byTurns = outcome.ending == Ending::Hung && outcome.text.ends_with(kTurns);
     bool bySteps = outcome.ending == Ending::Hung && outcome.text.empty() && rules_.stepLimit != 0;
-    bool bySpin = outcome.ending == Ending::Hung && outcome.text.starts_with(kSpun);
-    if (outcome.ending == Ending::Bound || bySteps || byTurns || bySpin) whole.judgement = Judgement::Unknown;
+    if (outcome.ending == Ending::Bound || bySteps || byTurns) whole.judgement = Judgement::Unknown;
     if (bySteps)
       whole.symptom =
           fmt::format("it made more than {} steps; if it needs them, --steps allows more", rules_.stepLimit);
     if (byTurns) whole.symptom = fmt::format("it made {}; if it needs them, --steps allows more", outcome.text);
-    if (bySpin) whole.symptom = fmt::format("{}; if one of them counts, --steps allows more", outcome.text);
     if (whole.judgement == Judgement::Failed && (intact_->result.used & kUsedRecorded) != 0)
       whole = unjudgedByOtherFile(whole, intact_->result.notes);
     return whole;

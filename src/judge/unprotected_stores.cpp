@@ -36,11 +36,15 @@ class UnprotectedStores {
 
   Result<std::vector<ShownFinding>> run() {
     for (SpaceNo s = 0; s.value() < explorer_.spaceCount() && explorer_.space(s).level == 1; ++s) {
+      // What a bound left out is not made here.
+      if (!explorer_.space(s).complete) continue;
       const Operation* operation = interrupted(explorer_.space(s).at);
       if (operation == nullptr) continue;
       std::shared_ptr<const CrashSpace> space = explorer_.crashSpace(s);
-      for (const UnprotectedPlan& plan : plans_.unprotected(*space))
+      for (const UnprotectedPlan& plan : plans_.unprotected(*space)) {
+        if (context_.patience.over()) break;
         if (auto ok = judge(s, *space, *operation, plan); !ok) return tl::unexpected(ok.error());
+      }
     }
     std::vector<ShownFinding> out;
     for (const auto& [key, group] : groups_) out.push_back(tell(group));
@@ -81,7 +85,8 @@ class UnprotectedStores {
   }
 
   Result<void> judge(SpaceNo s, const CrashSpace& space, const Operation& operation, const UnprotectedPlan& plan) {
-    if (!operation.contains(index_.stores()[plan.stores.front()].event)) return {};
+    // A thread that is in no operation may store what belongs to none of the two sides.
+    if (index_.operationOf(index_.stores()[plan.stores.front()].event) != &operation) return {};
     const ChosenVersions chosen = chosenBy(plan.restriction);
     auto recovery = explorer_.recoveryOf(s, chosen);
     if (!recovery) return tl::unexpected(recovery.error());
@@ -156,7 +161,7 @@ class UnprotectedStores {
     if (!index) return tl::unexpected(index.error());
     const Operations& operations = index->operations();
     for (OperationNo n : idRange<OperationNo>(operations.count())) {
-      if (operations[n].name != "recovered") continue;
+      if (operations[n].name != kRecoveredMark) continue;
       Values side = operations.arguments(n);
       if (side.size() != 1 || side.front().kind != ValueKind::Unsigned) continue;
       known->second = before(*index, operations[n].begin);

@@ -44,7 +44,7 @@ class TableReader {
   std::optional<std::string> text(std::string_view key) {
     const toml::node* node = table_.get(key);
     if (node == nullptr || error_) return std::nullopt;
-    if (auto value = node->value_exact<std::string>()) return *value;
+    if (auto value = node->value_exact<std::string>()) return value;
     if (auto number = node->value_exact<std::int64_t>(); number && *number >= 0) return std::to_string(*number);
     wrong(fmt::format("{} is a text or a number", key));
     return std::nullopt;

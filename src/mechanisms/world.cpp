@@ -14,9 +14,9 @@ constexpr std::uint64_t kLargestRange = std::uint64_t{1} << 30;
 
 }  // namespace
 
-World::World(const Index& index, const StructLayouts& layouts, std::vector<ObjectLife> lives)
+World::World(const Index& index, const StructLayouts& layouts, const std::vector<ObjectLife>& lives)
     : index_(index), layouts_(layouts), memory_(index.trace()), before_(index.stores().size()) {
-  for (ObjectLife& life : lives) lives_[life.object.layout].push_back(life);
+  for (const ObjectLife& life : lives) lives_[life.object.layout].push_back(life);
 }
 
 void World::event(EventNo n, StoreNo store) {

@@ -24,7 +24,7 @@ struct Around {
 
 class World {
  public:
-  World(const Index& index, const StructLayouts& layouts, std::vector<ObjectLife> lives);
+  World(const Index& index, const StructLayouts& layouts, const std::vector<ObjectLife>& lives);
 
   const Index& index() const { return index_; }
   const Trace& trace() const { return index_.trace(); }

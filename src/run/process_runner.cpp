@@ -291,6 +291,8 @@ RunEnd ProcessRunner::resultOf(unsigned number) {
                      static_cast<std::size_t>(std::min<std::uint64_t>(c.history_size, BLACKOUT_MAX_HISTORY))});
   if (history && o.ending != Ending::Broken) {
     o.history = std::move(*history);
+    // What blackout_recovered() says is no answer: it says how the crash found the program.
+    std::erase_if(o.history, [](const HistoryOperation& operation) { return operation.name == kRecoveredMark; });
   } else if (o.ending != Ending::Broken) {
     o.ending = Ending::Broken;
     o.text = "the operations that a restart recorded are damaged: it wrote where it must not";

@@ -286,7 +286,7 @@ inline __attribute__((always_inline)) T loadWord(const void* p, blackout_site* s
       uint64_t v = 0;
       if (loadBehindStores(p, v, sizeof(T), site, frame)) return T(v);
     } else {
-      switchToLook(site, nullptr);
+      switchToLook(site, p, Look::AtPm);
     }
   }
   if (!inRun()) return *static_cast<const volatile T*>(p);
@@ -338,7 +338,7 @@ BLACKOUT_HOOK void* __blackout_enter(void* p, size_t size, blackout_site* site) 
   if (!inRun()) return p;
   bool writes = site->kind != BLACKOUT_SITE_Load;
   if (__builtin_expect(controlled, 0) && self.depth == 0)
-    !writes || site->kind == BLACKOUT_SITE_CmpXchg ? switchToLook(site, nullptr) : switchAt(site);
+    !writes || site->kind == BLACKOUT_SITE_CmpXchg ? switchToLook(site, p, Look::AtPm) : switchAt(site);
   bool fresh = false;
   bool reads = !writes || site->kind == BLACKOUT_SITE_CmpXchg ||
                (site->kind == BLACKOUT_SITE_Rmw && (site->flags & BLACKOUT_SITE_BLIND) == 0);
@@ -451,7 +451,7 @@ BLACKOUT_HOOK void __blackout_rmw_fence(void* p, blackout_site* site) {
 BLACKOUT_HOOK void __blackout_switch(const void* p) {
   // The hook of an access to PM comes itself.
   if (!controlled || findRegion(p) != nullptr) return;
-  switchToLook(__builtin_return_address(0), p);
+  switchToLook(__builtin_return_address(0), p, Look::AtMemory);
   // What is volatile on the thread's own stack, others may look at.
   if (waitsInBuffer() && isOwnStack(p)) emptyBuffer();
 }

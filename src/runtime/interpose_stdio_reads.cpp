@@ -16,6 +16,7 @@
 #include "runtime/options.h"
 #include "runtime/outside.h"
 #include "runtime/real.h"
+#include "runtime/recorder.h"
 #include "runtime/regions.h"
 #include "runtime/role.h"
 
@@ -34,6 +35,42 @@ bool mayWait(FILE* file, const void* to = nullptr, size_t size = 0) {
 }
 
 size_t buffered(const FILE* file) { return size_t(file->_IO_read_end - file->_IO_read_ptr); }
+
+// libc holds the stream's lock for a whole call. Here the turn is given away in the middle of it, so while a thread
+// reads no other one does: it waits for the end of that read. Only who has the turn looks at the list.
+struct Reading {
+  FILE* file = nullptr;
+  uint32_t thread = 0;
+};
+Reading readings[16];
+
+class WholeRead {
+ public:
+  explicit WholeRead(FILE* file) {
+    if (self.turns == 0) return;
+    for (Reading* other = of(file); other != nullptr && controlled; other = of(file)) {
+      if (other->thread == self.turns) return;  // a part of a read of its own
+      waitTurn(other, Retry::Yes);
+    }
+    mine_ = of(nullptr);
+    if (mine_ != nullptr) *mine_ = {file, self.turns};
+  }
+  ~WholeRead() {
+    if (mine_ == nullptr) return;
+    *mine_ = {};
+    wakeWaiting(mine_, ~0U);
+  }
+  WholeRead(const WholeRead&) = delete;
+  WholeRead& operator=(const WholeRead&) = delete;
+
+ private:
+  static Reading* of(const FILE* file) {
+    for (Reading& r : readings)
+      if (r.file == file) return &r;
+    return nullptr;
+  }
+  Reading* mine_ = nullptr;
+};
 
 // What is left to be read once the buffer has something, or there is nothing more.
 int takeByte(FILE* file) {
@@ -65,7 +102,11 @@ size_t takeBytes(char* to, size_t size, FILE* file) {
 
 }  // namespace
 
-BLACKOUT_EXPORT int fgetc(FILE* file) { return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(fgetc)(file); }
+BLACKOUT_EXPORT int fgetc(FILE* file) {
+  if (!mayWait(file)) return BLACKOUT_REAL(fgetc)(file);
+  WholeRead whole(file);
+  return takeByte(file);
+}
 BLACKOUT_EXPORT int(getc)(FILE* file) { return fgetc(file); }
 BLACKOUT_EXPORT int(getchar)() { return fgetc(stdin); }
 
@@ -73,11 +114,13 @@ BLACKOUT_EXPORT size_t fread(void* to, size_t size, size_t count, FILE* file) {
   size_t total = 0;
   bool none = __builtin_mul_overflow(size, count, &total) || total == 0;
   if (none || !mayWait(file, to, total)) return BLACKOUT_REAL(fread)(to, size, count, file);
+  WholeRead whole(file);
   return takeBytes(static_cast<char*>(to), total, file) / size;
 }
 
 BLACKOUT_EXPORT char* fgets(char* to, int size, FILE* file) {
   if (size < 2 || !mayWait(file, to, size_t(size))) return BLACKOUT_REAL(fgets)(to, size, file);
+  WholeRead whole(file);
   int n = 0;
   for (int c = 0; n < size - 1 && c != '\n'; to[n++] = char(c)) {
     c = takeByte(file);
@@ -90,6 +133,7 @@ BLACKOUT_EXPORT char* fgets(char* to, int size, FILE* file) {
 
 BLACKOUT_EXPORT ssize_t getdelim(char** line, size_t* size, int delimiter, FILE* file) {
   if (line == nullptr || size == nullptr || !mayWait(file)) return BLACKOUT_REAL(getdelim)(line, size, delimiter, file);
+  WholeRead whole(file);
   size_t n = 0;
   for (int c = EOF - 1; c != delimiter;) {
     c = takeByte(file);
@@ -124,7 +168,7 @@ BLACKOUT_EXPORT size_t __fread_chk(void* to, size_t room, size_t size, size_t co
   return fread(to, size, count, file);
 }
 
-// Those that leave the stream's lock alone: under control nobody else has the turn meanwhile.
+// Those that leave the stream's lock alone: whoever calls them has it, or is the only one who reads.
 BLACKOUT_EXPORT int fgetc_unlocked(FILE* file) {
   return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(fgetc_unlocked)(file);
 }
@@ -167,6 +211,7 @@ ssize_t giveByte(void* from, char* to, size_t size) {
 
 int scanInTurn(Scan* scan, FILE* file, const char* format, va_list arguments) {
   if (!mayWait(file)) return scan(file, format, arguments);
+  WholeRead whole(file);
   cookie_io_functions_t reads{};
   reads.read = giveByte;
   FILE* bytes = fopencookie(file, "r", reads);

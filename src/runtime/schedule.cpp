@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "events/trace_format.h"
-#include "events/waits.h"
 #include "runtime/buffers.h"
 #include "runtime/options.h"
 #include "runtime/processes.h"
@@ -28,8 +27,6 @@ namespace {
 
 enum class State : uint8_t { None, Ready, Waits, Ended };
 
-constexpr uint32_t kKeptFrames = 16;
-
 struct Thread {
   uint32_t turn = 0;  // a futex: 1: it has the turn
   State state = State::None;
@@ -43,9 +40,7 @@ struct Thread {
   const void* site = nullptr;  // of its last step
   uint32_t again = 0;          // steps at that site, one after another
   uint32_t tid = 0;
-  bool told = false;        // where it spins, since that was asked
-  uint32_t frameCount = 0;  // of a restart: where it waits, or spins
-  uint64_t frames[kKeptFrames];
+  bool told = false;  // where it spins, since that was asked
   pthread_t handle{};
 };
 
@@ -144,11 +139,13 @@ void gotOn() {
   for (uint32_t i = 1; i <= threadCount; ++i) threads[i].told = false;
 }
 
-// A step that may be one of a spin: `at` (null: nothing that could change) holds what it held when the thread was there
-// before, and the thread has stored nothing to PM meanwhile.
-void maybeIdle(const void* site, const void* at) {
+// A step that may be one of a spin: the thread looks where it looked when it was there before, finds the same (in PM:
+// nobody has stored to PM since), and has stored nothing to PM meanwhile.
+void maybeIdle(const void* site, const void* at, Look look) {
   uint64_t value = 0;
-  if (at != nullptr) memcpy(&value, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{7}), 8);
+  if (look == Look::AtMemory)
+    memcpy(&value, reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{7}), 8);
+  value ^= reinterpret_cast<uintptr_t>(at) * 0x9e3779b97f4a7c15ull;
   Seen& s = seen[(reinterpret_cast<uintptr_t>(site) * 0x9e3779b97f4a7c15ull) >> 60];
   bool same = s.site == site && s.value == value && storesSeen == self.stores;
   s = {site, value};
@@ -248,31 +245,11 @@ class Watch {
 uint32_t wakeSomebody();
 void giveTurn(uint32_t to);
 
-// So many steps without anything new: all that could go on spin. That is no proof, a loop may count; so a recording
-// ends without a verdict, and a restart by the limit that it has for its steps.
+// So many steps without anything new: all that could go on spin, as far as is seen. That is no proof, a loop may count
+// or work between two locks on what is not followed; so recordings and restarts end without a verdict.
 bool spinTooLong() {
   constexpr uint64_t kMost = 20'000'000;
   return __builtin_expect(idle > (isRestart() && worker->step_limit < kMost ? worker->step_limit : kMost), 0);
-}
-
-void keepStack(const void* frame) {
-  Stack stack;
-  walkStack(stack, frame);
-  Thread& t = me();
-  t.frameCount = uint32_t(stack.count) < kKeptFrames ? uint32_t(stack.count) : kKeptFrames;
-  memcpy(t.frames, stack.frames, t.frameCount * sizeof t.frames[0]);
-}
-
-// All that could go on spin: of a restart, where each thread of it is.
-void tellThreads() {
-  for (uint32_t i = 1; i <= threadCount && worker->waiting_count < BLACKOUT_MAX_WAITING; ++i) {
-    const Thread& t = threads[i];
-    if (t.state != State::Ready && t.state != State::Waits) continue;
-    blackout_waiting& w = worker->waiting[worker->waiting_count++];
-    strcpy(w.what, t.state == State::Ready ? "others by spinning" : "another thread");
-    w.frame_count = t.frameCount;
-    memcpy(w.frames, t.frames, t.frameCount * sizeof t.frames[0]);
-  }
 }
 
 // Nobody could go on. A signal's handler may wake somebody, or another process give back a lock that both know: so
@@ -741,7 +718,6 @@ static void endSpin() {
   Thread& t = me();
   if (!t.told) {
     t.told = true;
-    if (isRestart()) keepStack(__builtin_frame_address(0));
     note(kYields, self.turns);
   }
   for (uint32_t i = 1; i <= threadCount; ++i) {
@@ -751,10 +727,12 @@ static void endSpin() {
   }
   if (lookOutside != nullptr) return gotOn();
   if (isRestart()) {
-    tellThreads();
     char text[200];
-    snprintf(text, sizeof text, "%s %llu steps", kSpun, static_cast<unsigned long long>(idle));
-    endRun(BLACKOUT_ENDED_HUNG, text, __builtin_frame_address(0));
+    snprintf(text, sizeof text,
+             "all of its threads that could go on spin, or work between locks on what is not followed: for %llu steps "
+             "none looked at anything new or did anything that another one could notice",
+             static_cast<unsigned long long>(idle - 1));
+    endRun(BLACKOUT_ENDED_BROKEN, text, __builtin_frame_address(0));
   }
   stop(
       "all threads of the program that could go on spin, and for millions of steps none of them has read anything new "
@@ -785,9 +763,9 @@ void switchAt(const void* site, bool sees) {
   stepAt(site, sees);
 }
 
-void switchToLook(const void* site, const void* at) {
+void switchToLook(const void* site, const void* at, Look look) {
   if (!mayTakePart()) return;
-  maybeIdle(site, at);
+  maybeIdle(site, at, look);
   stepAt(site, true);
 }
 
@@ -804,6 +782,27 @@ void emptyInTurn() {
   emptyBuffer();
 }
 
+// Nobody else is ready: whoever waits for a moment that has come. In a restart, whose clock goes by its steps, it comes
+// where the thread that asks only spins: nothing but time can end that. 0: nobody.
+static uint32_t timedWaiter() {
+  Table table;
+  uint32_t first = 0;
+  for (uint32_t i = 1; i <= threadCount; ++i)
+    if (threads[i].state == State::Waits && threads[i].moment != kNever &&
+        (first == 0 || threads[i].moment < threads[first].moment))
+      first = i;
+  if (first == 0) return 0;
+  Thread& t = threads[first];
+  if (t.moment > now()) {
+    if (turnClock == nullptr || idle < kSpins) return 0;
+    turnClock->passTo(t.moment);
+  }
+  t.timedOut = true;
+  t.state = State::Ready;
+  gotOn();
+  return first;
+}
+
 void yieldTurn() {
   if (!controlled || !mayTakePart()) return;
   // Whoever waits for others has shown them what it did.
@@ -815,12 +814,17 @@ void yieldTurn() {
   if (plainCode)
     gotOn();
   else
-    idle += kSpins;
+    ++idle;
   if (spinTooLong()) endSpin();
   leaveNow();
   if (kind == Kind::Priority) me().order = --lowest;
   noteStep(false);
-  if (uint32_t to = chooseOther(); to != 0) changeTurn(kYields, to);
+  uint32_t to = chooseOther();
+  if (to == 0) to = timedWaiter();
+  if (to != 0)
+    changeTurn(kYields, to);
+  else
+    turnBegan = steps;
 }
 
 bool waitTurn(const void* on, Retry retry, uint64_t moment) {
@@ -833,7 +837,6 @@ bool waitTurn(const void* on, Retry retry, uint64_t moment) {
   self.switching = true;
   Thread& t = me();
   bool again = false;
-  if (isRestart()) keepStack(__builtin_frame_address(0));
   gotOn();
   {
     Table table;

@@ -21,8 +21,9 @@ extern bool controlled;
 // same whenever the same code comes here. `sees`: what it does can tell what others have stored by then.
 void switchAt(const void* site, bool sees = true);
 // The same before an access that only looks, or leaves all as it is where it comes to nothing: at `at`, which holds the
-// same as long as nobody else did something; null: in PM.
-void switchToLook(const void* site, const void* at);
+// same as long as nobody else did something. What is in PM is not looked at here: stores to it are steps themselves.
+enum class Look : uint8_t { AtMemory, AtPm };
+void switchToLook(const void* site, const void* at, Look look);
 // It did come to something.
 void gotOnHere();
 inline void switchPoint(const void* site) {
