@@ -53,7 +53,8 @@ const Register registered({
         "RUN1 and RUN2 are runs' folders (FOLDER/3, FOLDER/latest, of --out FOLDER), or reports that --json wrote. "
         "With "
         "FOLDER alone its last run is compared with the one of the same command before it. Findings are recognised by "
-        "their fingerprints, which survive edits elsewhere in the source. What was only suspected before and is shown "
+        "their fingerprints, which an edit changes where it moves the lines that a finding names. What was only "
+        "suspected before and is shown "
         "now counts as new.\n\n"
         "Exit codes: 0 nothing is new, 1 something is, 2 wrong usage or unusable input, 3 nothing is, but the second "
         "run is inconclusive.",

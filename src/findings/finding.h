@@ -151,8 +151,8 @@ NumberedPlace placeOf(const Trace& trace, std::string label, StackId where);
 
 // Names the finding across runs and builds: a hash of its kind and its places' site ids (incidental ones left out), and
 // of callers that are told apart. One without any such place is named by what a restart does, and by the function in
-// which it fails. Counts, offsets, addresses and line numbers do not enter, so that it survives edits elsewhere in the
-// file.
+// which it fails. Counts, offsets and addresses do not enter; lines do, by the sites' ids, so an edit above the places
+// in their file changes it.
 std::uint64_t fingerprint(const Finding& finding);
 // Whether no place is its cause's own: all belong to the state that shows it.
 bool placeless(const Finding& finding);
