@@ -194,7 +194,6 @@ BLACKOUT_EXPORT size_t __fread_unlocked_chk(void* to, size_t room, size_t size, 
   return fread_unlocked(to, size, count, file);
 }
 // What libc's headers make of getc_unlocked() where the buffer is empty.
-extern "C" int __uflow(FILE* file);
 BLACKOUT_EXPORT int __uflow(FILE* file) { return mayWait(file) ? takeByte(file) : BLACKOUT_REAL(__uflow)(file); }
 
 namespace {
